@@ -1,0 +1,75 @@
+# The everyday commands; each installs what it needs (scripts/setup) and builds incrementally into build/<preset>/.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+jobs := $(shell nproc)
+configure = cmake --log-level=NOTICE --preset
+build = cmake --build --preset
+
+.PHONY: help
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: ## install the packages that building and testing need
+	@scripts/setup
+
+.PHONY: run
+run: setup ## build tenure and run its demo
+	@$(configure) release
+	@$(build) release --target tenure
+	@build/release/bin/tenure demo
+
+.PHONY: build
+build: setup ## build the programs: build/release/bin/tenure
+	@$(configure) release
+	@$(build) release --target programs
+
+.PHONY: test
+test: setup ## build everything, lint, run all tests but the long ones
+	@$(configure) release
+	@$(build) release
+	@scripts/lint
+	@ctest --preset release -j$(jobs)
+
+.PHONY: sanitize
+sanitize: setup ## unit tests and scenarios under ASan + UBSan, unit tests under TSan
+	@$(configure) asan
+	@$(build) asan
+	@$(configure) tsan
+	@$(build) tsan
+	@ctest --preset asan -j$(jobs)
+	@ctest --preset tsan -j$(jobs)
+
+.PHONY: soak
+soak: setup ## the long tests: hours, not minutes
+	@$(configure) release
+	@$(build) release
+	@if ctest --preset soak --show-only | grep -q '^Total Tests: 0$$'; then \
+	  echo "soak: there are no long tests (label soak) yet"; \
+	else \
+	  ctest --preset soak; \
+	fi
+
+.PHONY: bench
+bench: setup ## run the benchmarks, write docs/benchmarks.md
+	@$(configure) release
+	@$(build) release --target programs benches
+	@scripts/bench
+
+.PHONY: lint
+lint: setup ## formatting, clang-tidy, thread-safety analysis, layering
+	@scripts/lint
+
+.PHONY: format
+format: setup ## rewrite all C++ sources with clang-format
+	@scripts/lint --fix-format
+
+.PHONY: coverage
+coverage: setup ## branch coverage of src/core, which must be complete
+	@scripts/coverage
+
+.PHONY: clean
+clean: ## delete build/
+	rm -rf build

@@ -1,0 +1,73 @@
+# The build's vocabulary: a folder says what it is in one line, its sources are found by name.
+#
+#   tenure_library(DEPENDS <targets>)        every .cc of the folder -> library tenure_<folder>
+#   tenure_program(<name> DEPENDS <targets>) every .cc of the folder -> executable <name>
+#
+# Files named *_test.cc are left out of both; they become the gtest executable <folder>_test.
+
+# What `make build` and `make bench` build; everything but the benchmarks comes with `all`.
+add_custom_target(programs)
+add_custom_target(benches)
+
+# Adds a folder, once it exists.
+function(tenure_folder path)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/${path}/CMakeLists.txt")
+    add_subdirectory(${path})
+  endif()
+endfunction()
+
+# Splits the .cc files of `folder` into sources and tests, re-globbed at every build.
+function(tenure_glob folder sources tests)
+  file(GLOB all CONFIGURE_DEPENDS "${folder}/*.cc")
+  set(found_tests ${all})
+  list(FILTER all EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER found_tests INCLUDE REGEX "_test\\.cc$")
+  set(${sources} ${all} PARENT_SCOPE)
+  set(${tests} ${found_tests} PARENT_SCOPE)
+endfunction()
+
+# One gtest executable; ctest shows each of its tests as <prefix>.<Suite>.<test>, under `label`.
+function(tenure_gtest name prefix label)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gmock_main rapidcheck_gtest)
+  # Sanitizers make tests many times slower, so the limit is for hangs only.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}."
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES LABELS ${label} TIMEOUT 1200)
+endfunction()
+
+function(tenure_library)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "DEPENDS")
+  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  set(name tenure_${folder})
+  tenure_glob("${CMAKE_CURRENT_SOURCE_DIR}" sources tests)
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+    # Its own tests link all of it, so that coverage sees the files that no test uses.
+    set(tested "$<LINK_LIBRARY:WHOLE_ARCHIVE,${name}>")
+  else() # headers only
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${arg_DEPENDS})
+    set(tested ${name})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY TENURE_LIBRARIES ${name})
+  if(tests)
+    tenure_gtest(${folder}_test ${folder} unit SOURCES ${tests} DEPENDS ${tested})
+  endif()
+endfunction()
+
+function(tenure_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  tenure_glob("${CMAKE_CURRENT_SOURCE_DIR}" sources tests)
+  if(sources)
+    add_executable(${name} ${sources})
+    target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
+    add_dependencies(programs ${name})
+  endif()
+  if(tests) # of everything but main.cc
+    list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+    tenure_gtest(${folder}_test ${folder} unit SOURCES ${sources} ${tests} DEPENDS ${arg_DEPENDS})
+  endif()
+endfunction()

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Reads `llvm-cov export -format=text` from stdin and fails if a branch of the given folder was never taken.
+
+A branch is one side (true or false) of one condition. It counts as taken if any instantiation of a template, and any
+program, took it. A condition that comes from a macro belongs to the place where the macro is used. Conditions inside
+TENURE_CHECK(...) and TENURE_ASSERT(...) are always-on checks: their failing side ends the process, so they are
+listed apart and do not fail the run. Constant conditions are not branches (llvm-cov leaves them out).
+"""
+
+import collections
+import json
+import os
+import re
+import sys
+
+CHECK_MACRO = re.compile(r"\bTENURE_(CHECK|ASSERT)\w*\s*\(")
+EXPANSION, BRANCH = 1, 4  # kinds of region in llvm-cov's export
+
+
+def check_ranges(path):
+    """The (line, column) ranges of the file that are uses of a check macro, as written."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    # Strings and comments must not disturb the counting of parentheses.
+    text = re.sub(r'"(\\.|[^"\\\n])*"|\'(\\.|[^\'\\\n])\'|//[^\n]*', lambda m: "_" * len(m[0]), text)
+    line_starts = [0] + [m.end() for m in re.finditer("\n", text)]
+
+    def position(offset):
+        line = next(i for i in range(len(line_starts), 0, -1) if line_starts[i - 1] <= offset)
+        return line, offset - line_starts[line - 1] + 1
+
+    ranges = []
+    for use in CHECK_MACRO.finditer(text):
+        depth, end = 1, use.end()
+        while depth > 0 and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        ranges.append((position(use.start()), position(end)))
+    return ranges
+
+
+def branches(function):
+    """Yields (place, key, true count, false count) for each condition of one instantiation of a function."""
+    files = function["filenames"]
+    used_at = {}  # id of a macro expansion's virtual file -> (id of the file it is used in, line, column)
+    for line, column, _, _, _, file, expanded, kind in function["regions"]:
+        if kind == EXPANSION:
+            used_at[expanded] = (file, line, column)
+    seen = collections.Counter()
+    for line, column, _, _, taken, not_taken, file, _, kind in function["branches"]:
+        if kind != BRANCH:
+            continue
+        spelled = (files[file], line, column)
+        while file in used_at:
+            file, line, column = used_at[file]
+        place = (files[file], line, column)
+        # Conditions of one macro argument all stand at the argument's place in the macro: number them.
+        seen[place, spelled] += 1
+        yield place, (place, spelled, seen[place, spelled]), taken, not_taken
+
+
+def main():
+    folder = os.path.realpath(sys.argv[1]) + os.sep
+    counts = collections.defaultdict(lambda: [0, 0])
+    for function in json.load(sys.stdin)["data"][0]["functions"]:
+        for place, key, taken, not_taken in branches(function):
+            if place[0].startswith(folder) and not place[0].endswith("_test.cc"):
+                counts[key][0] += taken
+                counts[key][1] += not_taken
+
+    ranges = {path: check_ranges(path) for path in {key[0][0] for key in counts}}
+    missed, checks, total = [], {}, 0
+    for key in sorted(counts):
+        path, line, column = key[0]
+        taken, not_taken = counts[key]
+        if any(start <= (line, column) < end for start, end in ranges[path]):
+            # All conditions of one check are one line of the list; the first is met every time.
+            checks.setdefault(f"{os.path.relpath(path)}:{line}", taken + not_taken)
+            continue
+        total += 2
+        for side, count in (("true", taken), ("false", not_taken)):
+            if count == 0:
+                missed.append(f"{os.path.relpath(path)}:{line}:{column}: never {side}")
+
+    print(f"\nalways-on checks, not counted: {len(checks)}")
+    print("".join(f"  {place}: met {count} times\n" for place, count in checks.items()), end="")
+    print(f"branches of {sys.argv[1]}: {total - len(missed)} of {total} taken")
+    print("".join(f"  {line}\n" for line in missed), end="")
+    if total == 0:
+        print("no branches found: is the folder right?")
+    return 1 if missed or total == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

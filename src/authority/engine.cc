@@ -1,0 +1,341 @@
+#include "authority/engine.h"
+
+#include <algorithm>
+
+#include "authority/validate.h"
+#include "base/check.h"
+#include "core/record_codec.h"
+
+namespace tenure {
+
+Engine::Engine(const Settings& settings, Ports ports) : settings_(settings), ports_(ports) {}
+
+Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports ports) {
+  std::unique_ptr<Engine> engine(new Engine(settings, ports));
+  const MutexLock lock(engine->mutex_);
+  Result<Done> replayed = Done{};
+  ports.journal.read([&](const Frame& frame) {
+    engine->mutex_.assert_held();
+    engine->appended_ = frame.sequence;
+    replayed = replay_frame(engine->state_, frame.sequence, frame.stamp, frame.payload);
+    return replayed.has_value();
+  });
+  if (!replayed) return tl::unexpected(replayed.error());
+  engine->handed_over_ = engine->durable_ = engine->appended_;
+  engine->time_.emplace(ports.clock, engine->state_.last_stamp());
+  engine->stamp();
+  // Nobody is connected yet: every session of a bound lock has its grace from now on.
+  for (const auto& [name, grace] : engine->state_.locks().sessions()) {
+    engine->sessions_[name].grace = grace;
+    engine->end_when_left(name, engine->sessions_[name]);
+  }
+  ports.journal.listen(engine.get());
+  return engine;
+}
+
+Engine::~Engine() { ports_.journal.listen(nullptr); }
+
+Instant Engine::now() const { return time_->now(); }
+
+Instant Engine::stamp() {
+  now_ = std::max(time_->now(), state_.last_stamp());
+  return now_;
+}
+
+Moment Engine::moment() {
+  return {.now = now_,
+          .entropy = ports_.entropy,
+          .settings = settings_,
+          .state_bytes = state_.bytes(),
+          .scratch = scratch_};
+}
+
+// --- a request's way ---
+
+template <class Request>
+void Engine::ask(const Request& request, Callback<ReplyOf<Request>> done) {
+  put(request, std::move(done));
+  hand_over();
+}
+
+template <class Request>
+void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
+  const MutexLock lock(mutex_);
+  answer<ReplyOf<Request>>(std::move(done), process(request));
+}
+
+template <class Request>
+Result<ReplyOf<Request>> Engine::process(const Request& request) {
+  if (failure_) return tl::unexpected(*failure_);
+  if (auto fault = fault_in(request, settings_)) return tl::unexpected(std::move(*fault));
+  stamp();
+  if (auto fault = settle_waiting(request)) return tl::unexpected(std::move(*fault));
+  touch(request);
+  serve();
+  if constexpr (Query<Request>) {
+    return look(request);
+  } else {
+    auto reply = decide_and_commit(request);
+    serve();
+    return reply;
+  }
+}
+
+// What time did to the names that a request touches is recorded before the request is decided, at the same stamp.
+template <class Request>
+void Engine::touch(const Request& request) {
+  if constexpr (std::is_same_v<Request, LeaseRequest>) {
+    see_worker(request.worker);
+    for (const std::string_view queue : request.queues) touch_queue(queue);
+  } else if constexpr (std::is_same_v<Request, ListTasks>) {
+    touch_queue(request.queue);
+  } else if constexpr (requires { request.task_id; }) {
+    touch_task(request.task_id);
+  } else if constexpr (requires { request.lock; }) {
+    touch_lock(request.lock);
+  } else if constexpr (requires { std::string_view(request.domain); }) {
+    touch_domain(request.domain);
+  }
+}
+
+template <class Request>
+Result<ReplyOf<Request>> Engine::decide_and_commit(const Request& request) {
+  if constexpr (std::is_same_v<Request, LockAcquire>) {
+    if (request.session && !is_joined(*request.session)) {
+      return fail_with(ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", *request.session);
+    }
+    LockAcquire bound = request;
+    if (request.session) bound.grace = sessions_.at(std::string(*request.session)).grace;
+    auto verdict = decide(state_, bound, moment());
+    commit(verdict.records);
+    return std::move(verdict.reply);
+  } else {
+    auto verdict = decide(state_, request, moment());
+    commit(verdict.records);
+    return std::move(verdict.reply);
+  }
+}
+
+// A request whose id belongs to one that waits: if it is the same request, the older's wait ends.
+template <class Request>
+std::optional<Failure> Engine::settle_waiting(const Request& request) {
+  if constexpr (std::is_same_v<Request, LeaseRequest>) {
+    return settle_in(lease_waiters_, request.request_id, TaskBook::print_of(request));
+  } else if constexpr (std::is_same_v<Request, Submission> || std::is_same_v<Request, Resubmission>) {
+    return settle_in(lease_waiters_, request.request_id, std::nullopt);
+  } else if constexpr (std::is_same_v<Request, LockAcquire>) {
+    return settle_in(lock_waiters_, request.request_id, LockBook::print_of(request));
+  } else if constexpr (std::is_same_v<Request, LockGiveBack>) {
+    return settle_in(lock_waiters_, request.request_id, std::nullopt);
+  } else {
+    return std::nullopt;
+  }
+}
+
+template <class Wish>
+std::optional<Failure> Engine::settle_in(Waiters<Wish>& waiters, std::optional<std::string_view> request_id,
+                                         std::optional<std::uint64_t> print) {
+  const auto* older = request_id ? waiters.find_request(*request_id) : nullptr;
+  if (older == nullptr) return std::nullopt;
+  if (older->wish.print != print) {
+    return Failure{ErrorCode::kInvalid,
+                   fmt::format("request id '{}': expected the request that waits with it, found another", *request_id)};
+  }
+  answer_nothing<Wish>(*waiters.remove(older->ticket));
+  return std::nullopt;
+}
+
+// One decision's records are one frame.
+void Engine::commit(const Records& records) {
+  if (records.empty()) return;
+  payload_.clear();
+  for (const Record& record : records) encode(record, payload_);
+  appended_ = ports_.journal.append(now_, payload_);
+  for (const Record& record : records) {
+    // Before it is applied: what a record views may be gone afterwards.
+    note(record);
+    std::string bytes;
+    if (observer_) encode(record, bytes);
+    const Broken broken = state_.apply(now_, record);
+    TENURE_CHECK(broken == nullptr, "frame {}, {}: {}", appended_, name_of(record), broken);
+    if (observer_) observer_(state_, now_, bytes);
+  }
+}
+
+// Notes what a record may set free for those who wait.
+void Engine::note(const Record& record) {
+  const auto free_queue_of = [this](std::string_view task_id) TENURE_REQUIRES(mutex_) {
+    if (!lease_waiters_.empty()) freed_queues_.push_back(state_.tasks().find(task_id)->queue->name);
+  };
+  const auto free_lock = [this](const auto& fact) TENURE_REQUIRES(mutex_) {
+    if (!lock_waiters_.empty()) freed_locks_.push_back(waiting_name({fact.domain, fact.identifier, fact.space}));
+  };
+  const auto end_task = [&](std::string_view task_id) TENURE_REQUIRES(mutex_) {
+    if (!task_waiters_.empty()) ended_tasks_.emplace_back(task_id);
+    free_queue_of(task_id);  // the next of its key may be due
+  };
+  if (const auto* created = std::get_if<record::TaskCreated>(&record)) {
+    if (!lease_waiters_.empty()) freed_queues_.emplace_back(created->queue.value_or(kDefaultQueue));
+  } else if (const auto* expired = std::get_if<record::LeaseExpired>(&record)) {
+    free_queue_of(expired->task_id);
+  } else if (const auto* completed = std::get_if<record::TaskCompleted>(&record)) {
+    end_task(completed->task_id);
+  } else if (const auto* failed = std::get_if<record::TaskFailed>(&record)) {
+    end_task(failed->task_id);
+  } else if (const auto* dead = std::get_if<record::TaskDead>(&record)) {
+    end_task(dead->task_id);
+  } else if (const auto* resumed = std::get_if<record::QueueResumed>(&record)) {
+    if (!lease_waiters_.empty()) freed_queues_.emplace_back(resumed->queue);
+  } else if (const auto* released = std::get_if<record::LockReleased>(&record)) {
+    free_lock(*released);
+  } else if (const auto* lapsed = std::get_if<record::LockExpired>(&record)) {
+    free_lock(*lapsed);
+  } else if (const auto* forced = std::get_if<record::LockForced>(&record)) {
+    free_lock(*forced);
+  }
+}
+
+// --- answers ---
+
+template <class Reply>
+void Engine::answer(Callback<Reply> done, Result<Reply> reply) {
+  pending_.push_back({appended_, [done = std::move(done), reply = std::move(reply)](const Failure* failure) mutable {
+                        if (failure != nullptr) {
+                          done(tl::unexpected(*failure));
+                        } else {
+                          done(std::move(reply));
+                        }
+                      }});
+}
+
+std::vector<Engine::Answer> Engine::take_ready() {
+  std::vector<Answer> ready;
+  while (!pending_.empty() && (failure_ || pending_.front().sequence <= durable_)) {
+    ready.push_back(std::move(pending_.front().answer));
+    pending_.pop_front();
+  }
+  return ready;
+}
+
+void Engine::hand_over() {
+  std::vector<Answer> ready;
+  std::optional<Failure> failure;
+  bool commit_needed = false;
+  {
+    const MutexLock lock(mutex_);
+    failure = failure_;
+    commit_needed = !failure && appended_ > handed_over_;
+    handed_over_ = appended_;
+    ready = take_ready();
+    if (wake_) {
+      const Instant due = next_due();
+      if (due < promised_due_) {
+        promised_due_ = due;
+        wake_();
+      }
+    }
+  }
+  for (Answer& answer : ready) answer(failure ? &*failure : nullptr);
+  if (commit_needed) ports_.journal.commit();
+}
+
+void Engine::on_durable(std::uint64_t sequence) {
+  std::vector<Answer> ready;
+  {
+    const MutexLock lock(mutex_);
+    if (failure_) return;
+    durable_ = std::max(durable_, sequence);
+    ready = take_ready();
+  }
+  for (Answer& answer : ready) answer(nullptr);
+}
+
+void Engine::on_failed(const std::string& why) {
+  {
+    const MutexLock lock(mutex_);
+    failure_ = Failure{ErrorCode::kUnavailable, fmt::format("the journal has failed: {}", why)};
+    end_waits();
+  }
+  hand_over();
+}
+
+// --- system records ---
+
+void Engine::take_digest() {
+  {
+    const MutexLock lock(mutex_);
+    if (failure_) return;
+    stamp();
+    commit({record::DigestTaken{state_.digest()}});
+  }
+  hand_over();
+}
+
+void Engine::raise_fence() {
+  {
+    const MutexLock lock(mutex_);
+    if (failure_) return;
+    stamp();
+    const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(ports_.clock.wall().ms / 1000, 0));
+    const std::uint64_t by_count = state_.fence().value + (std::uint64_t{1} << 32);
+    commit({record::FenceRaised{Fence{std::max(by_count, seconds << 22)}}});
+  }
+  hand_over();
+}
+
+void Engine::observe(Observer observer) {
+  const MutexLock lock(mutex_);
+  observer_ = std::move(observer);
+}
+
+// --- everything that can be asked ---
+
+#define TENURE_ASK(Request)                                                       \
+  template void Engine::ask<Request>(const Request&, Callback<ReplyOf<Request>>); \
+  template void Engine::put<Request>(const Request&, Callback<ReplyOf<Request>>);
+TENURE_ASK(Submission)
+TENURE_ASK(LeaseRequest)
+TENURE_ASK(TaskExtension)
+TENURE_ASK(Completion)
+TENURE_ASK(FailureReport)
+TENURE_ASK(TaskKill)
+TENURE_ASK(Resubmission)
+TENURE_ASK(QueuePause)
+TENURE_ASK(WorkRequest)
+TENURE_ASK(WorkSuccess)
+TENURE_ASK(WorkFailure)
+TENURE_ASK(WorkExtension)
+TENURE_ASK(WorkTrim)
+TENURE_ASK(LockAcquire)
+TENURE_ASK(LockGiveBack)
+TENURE_ASK(LockExtension)
+TENURE_ASK(LockForce)
+TENURE_ASK(GetTask)
+TENURE_ASK(GetHistory)
+TENURE_ASK(ListTasks)
+TENURE_ASK(ListQueues)
+TENURE_ASK(ListWorkers)
+TENURE_ASK(InspectDomain)
+TENURE_ASK(ListBacklog)
+TENURE_ASK(ListFailedOffsets)
+TENURE_ASK(ListDone)
+TENURE_ASK(ListDomains)
+TENURE_ASK(GetLock)
+TENURE_ASK(ListLocks)
+TENURE_ASK(AwaitTask)
+#undef TENURE_ASK
+
+// For waiting.cc.
+template Result<std::vector<TaskLease>> Engine::process(const LeaseRequest&);
+template Result<std::optional<LockGrant>> Engine::process(const LockAcquire&);
+template Result<std::optional<TaskStatus>> Engine::process(const AwaitTask&);
+template Result<std::vector<TaskLease>> Engine::decide_and_commit(const LeaseRequest&);
+template Result<std::optional<LockGrant>> Engine::decide_and_commit(const LockAcquire&);
+template void Engine::touch(const LeaseRequest&);
+template void Engine::touch(const LockAcquire&);
+template void Engine::touch(const AwaitTask&);
+template void Engine::answer(Callback<std::vector<TaskLease>>, Result<std::vector<TaskLease>>);
+template void Engine::answer(Callback<std::optional<LockGrant>>, Result<std::optional<LockGrant>>);
+template void Engine::answer(Callback<std::optional<TaskStatus>>, Result<std::optional<TaskStatus>>);
+
+}  // namespace tenure

@@ -1,0 +1,222 @@
+// The engine: the only owner of state and journal, behind all three faces.
+//
+// A request goes: stamp -> expire what it touches -> decide -> append -> apply -> serve those who wait -> wait for the
+// journal -> answer. All of it but the last two steps happens under one mutex, and nothing there touches a disk or a socket
+// or takes longer than a millisecond. The engine never blocks and owns no thread: a request finishes by callback, on
+// whatever thread reports durability, once everything it saw is durable (one that only looked, too). Those who wait are
+// queued continuations. Time passes only in `run_due`, and for the names a request touches.
+//
+// If the journal fails, memory is ahead of what is durable: from then on every answer is UNAVAILABLE, and a new engine must
+// be built by replay.
+#pragma once
+
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
+#include <absl/functional/any_invocable.h>
+#include <tenure/settings.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "authority/requests.h"
+#include "authority/waiters.h"
+#include "authority/wishes.h"
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "core/state.h"
+#include "journal/journal.h"
+
+namespace tenure {
+
+// Names a wait that may be cancelled; 0 names none.
+using Ticket = std::uint64_t;
+
+// Thread-safe.
+class Engine final : private Journal::Listener {
+ public:
+  // The world outside; all of it outlives the engine.
+  struct Ports {
+    const Clock& clock;
+    Entropy& entropy;
+    Journal& journal;
+  };
+
+  // Builds the state by replaying the journal. Fails, naming the place, if the journal breaks an invariant.
+  static Result<std::unique_ptr<Engine>> start(const Settings& settings, Ports ports);
+  ~Engine() override;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Asks, and hands over to the journal. The request is borrowed only until `ask` returns.
+  template <class Request>
+  void ask(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
+
+  // The same in two steps, so that many requests reach the journal in one hand-over.
+  template <class Request>
+  void put(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
+  void hand_over() TENURE_EXCLUDES(mutex_);
+
+  // Asks, and waits up to `block` for an answer that is not empty. The ticket is 0 when there was nothing to wait for.
+  Ticket wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) TENURE_EXCLUDES(mutex_);
+  Ticket wait(const LockAcquire& request, Millis block, Callback<std::optional<LockGrant>> done)
+      TENURE_EXCLUDES(mutex_);
+  Ticket wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done)
+      TENURE_EXCLUDES(mutex_);
+  // Ends a wait with its empty answer. False: it has been answered, or will be without this.
+  bool cancel(Ticket ticket) TENURE_EXCLUDES(mutex_);
+  // Ends every wait.
+  void cancel_all() TENURE_EXCLUDES(mutex_);
+
+  // Sessions; see Authority::join.
+  Result<Done> join(std::string_view session, std::optional<Millis> grace) TENURE_EXCLUDES(mutex_);
+  Result<Done> leave(std::string_view session) TENURE_EXCLUDES(mutex_);
+
+  // Does what time asks for, a bounded piece of it, and answers when it is next due: perhaps at once.
+  Instant run_due() TENURE_EXCLUDES(mutex_);
+  // Called, with the mutex held, when something is due earlier than `run_due` last said. It must not call back.
+  void on_earlier_due(std::function<void()> wake) TENURE_EXCLUDES(mutex_);
+
+  // Journals the state's digest, which every replay will compare.
+  void take_digest() TENURE_EXCLUDES(mutex_);
+  // Lifts the fence above all that may have been granted and lost.
+  void raise_fence() TENURE_EXCLUDES(mutex_);
+
+  // The authority's time.
+  [[nodiscard]] Instant now() const;
+
+  // Looks at the state; look(const State&).
+  template <class Look>
+  auto inspect(const Look& look) const TENURE_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return look(state_);
+  }
+
+  // Called after every record with the state and the record's bytes: for tests that prove each step.
+  using Observer = std::function<void(const State& state, Instant stamp, std::string_view record)>;
+  void observe(Observer observer) TENURE_EXCLUDES(mutex_);
+
+ private:
+  struct Session {
+    std::uint64_t joined = 0;
+    Millis grace{0};
+    Instant ends_at = kNever;
+  };
+  // An answer that waits for the journal; given a failure, it answers that instead.
+  using Answer = absl::AnyInvocable<void(const Failure*)>;
+  struct Pending {
+    std::uint64_t sequence;
+    Answer answer;
+  };
+
+  Engine(const Settings& settings, Ports ports);
+
+  void on_durable(std::uint64_t sequence) override TENURE_EXCLUDES(mutex_);
+  void on_failed(const std::string& why) override TENURE_EXCLUDES(mutex_);
+
+  // --- engine.cc: a request's way ---
+  Instant stamp() TENURE_REQUIRES(mutex_);
+  [[nodiscard]] Moment moment() TENURE_REQUIRES(mutex_);
+  template <class Request>
+  Result<ReplyOf<Request>> process(const Request& request) TENURE_REQUIRES(mutex_);
+  template <class Request>
+  Result<ReplyOf<Request>> decide_and_commit(const Request& request) TENURE_REQUIRES(mutex_);
+  template <class Request>
+  std::optional<Failure> settle_waiting(const Request& request) TENURE_REQUIRES(mutex_);
+  template <class Wish>
+  std::optional<Failure> settle_in(Waiters<Wish>& waiters, std::optional<std::string_view> request_id,
+                                   std::optional<std::uint64_t> print) TENURE_REQUIRES(mutex_);
+  void commit(const Records& records) TENURE_REQUIRES(mutex_);
+  void note(const Record& record) TENURE_REQUIRES(mutex_);
+  template <class Reply>
+  void answer(Callback<Reply> done, Result<Reply> reply) TENURE_REQUIRES(mutex_);
+  std::vector<Answer> take_ready() TENURE_REQUIRES(mutex_);
+
+  // --- touch.cc: what time did to the names a request touches; and what only looks ---
+  void touch_task(std::string_view task_id) TENURE_REQUIRES(mutex_);
+  void touch_queue(std::string_view queue) TENURE_REQUIRES(mutex_);
+  void touch_domain(std::string_view domain) TENURE_REQUIRES(mutex_);
+  void touch_lock(const LockName& lock) TENURE_REQUIRES(mutex_);
+  template <class Request>
+  void touch(const Request& request) TENURE_REQUIRES(mutex_);
+  void see_worker(std::string_view worker) TENURE_REQUIRES(mutex_);
+  Result<GetTask::Reply> look(const GetTask& query) TENURE_REQUIRES(mutex_);
+  Result<GetHistory::Reply> look(const GetHistory& query) TENURE_REQUIRES(mutex_);
+  Result<ListTasks::Reply> look(const ListTasks& query) TENURE_REQUIRES(mutex_);
+  Result<ListQueues::Reply> look(const ListQueues& query) TENURE_REQUIRES(mutex_);
+  Result<ListWorkers::Reply> look(const ListWorkers& query) TENURE_REQUIRES(mutex_);
+  Result<InspectDomain::Reply> look(const InspectDomain& query) TENURE_REQUIRES(mutex_);
+  Result<ListBacklog::Reply> look(const ListBacklog& query) TENURE_REQUIRES(mutex_);
+  Result<ListFailedOffsets::Reply> look(const ListFailedOffsets& query) TENURE_REQUIRES(mutex_);
+  Result<ListDone::Reply> look(const ListDone& query) TENURE_REQUIRES(mutex_);
+  Result<ListDomains::Reply> look(const ListDomains& query) TENURE_REQUIRES(mutex_);
+  Result<GetLock::Reply> look(const GetLock& query) TENURE_REQUIRES(mutex_);
+  Result<ListLocks::Reply> look(const ListLocks& query) TENURE_REQUIRES(mutex_);
+  Result<AwaitTask::Reply> look(const AwaitTask& query) TENURE_REQUIRES(mutex_);
+
+  // --- waiting.cc: those who wait ---
+  template <class Request, class Wish>
+  Ticket wait_in(Waiters<Wish>& waiters, const Request& request, Millis block, typename Waiters<Wish>::Waiter waiter)
+      TENURE_REQUIRES(mutex_);
+  template <class Wish>
+  void answer_nothing(typename Waiters<Wish>::Waiter waiter) TENURE_REQUIRES(mutex_);
+  void end_waits() TENURE_REQUIRES(mutex_);
+  void serve() TENURE_REQUIRES(mutex_);
+  void serve_queue(const std::string& queue) TENURE_REQUIRES(mutex_);
+  void serve_lock(const std::string& lock) TENURE_REQUIRES(mutex_);
+  void serve_task(const std::string& task_id) TENURE_REQUIRES(mutex_);
+  bool grant_to(const Waiters<LockWish>::Waiter* first) TENURE_REQUIRES(mutex_);
+
+  // --- upkeep.cc: time ---
+  bool do_one_due_thing() TENURE_REQUIRES(mutex_);
+  bool forget_one() TENURE_REQUIRES(mutex_);
+  bool end_one_wait() TENURE_REQUIRES(mutex_);
+  bool end_one_session() TENURE_REQUIRES(mutex_);
+  bool promote_one_queue() TENURE_REQUIRES(mutex_);
+  void watch_queue(const std::string& queue) TENURE_REQUIRES(mutex_);
+  [[nodiscard]] bool is_joined(std::string_view session) const TENURE_REQUIRES(mutex_);
+  void end_when_left(const std::string& name, Session& session) TENURE_REQUIRES(mutex_);
+  [[nodiscard]] Instant next_due() const TENURE_REQUIRES(mutex_);
+
+  const Settings settings_;
+  const Ports ports_;
+
+  mutable Mutex mutex_;
+  std::optional<AuthorityTime> time_;  // set once, when the replay has told where time stood
+  State state_ TENURE_GUARDED_BY(mutex_);
+  Instant now_ TENURE_GUARDED_BY(mutex_);
+  std::string scratch_ TENURE_GUARDED_BY(mutex_);
+  std::string payload_ TENURE_GUARDED_BY(mutex_);
+  std::uint64_t appended_ TENURE_GUARDED_BY(mutex_) = 0;     // the last frame given to the journal
+  std::uint64_t handed_over_ TENURE_GUARDED_BY(mutex_) = 0;  // the last the journal was asked to make durable
+  std::uint64_t durable_ TENURE_GUARDED_BY(mutex_) = 0;
+  std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);
+  std::deque<Pending> pending_ TENURE_GUARDED_BY(mutex_);  // in the order of their frames
+  Observer observer_ TENURE_GUARDED_BY(mutex_);
+
+  // Soft state: gone with a restart.
+  Waiters<LeaseWish> lease_waiters_ TENURE_GUARDED_BY(mutex_);
+  Waiters<LockWish> lock_waiters_ TENURE_GUARDED_BY(mutex_);
+  Waiters<TaskWish> task_waiters_ TENURE_GUARDED_BY(mutex_);
+  Ticket tickets_ TENURE_GUARDED_BY(mutex_) = 0;
+  absl::btree_map<std::string, Session, std::less<>> sessions_ TENURE_GUARDED_BY(mutex_);
+  absl::btree_set<std::pair<Instant, std::string>> session_ends_ TENURE_GUARDED_BY(mutex_);
+  absl::btree_set<std::pair<Instant, std::string>> promotions_ TENURE_GUARDED_BY(mutex_);  // of awaited queues
+  absl::btree_map<std::string, Instant, std::less<>> workers_ TENURE_GUARDED_BY(mutex_);
+  absl::btree_set<std::pair<Instant, std::string>> workers_by_age_ TENURE_GUARDED_BY(mutex_);
+  Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;  // what run_due last said
+  std::function<void()> wake_ TENURE_GUARDED_BY(mutex_);
+  // What the records of this round may have set free.
+  std::vector<std::string> freed_queues_ TENURE_GUARDED_BY(mutex_);
+  std::vector<std::string> freed_locks_ TENURE_GUARDED_BY(mutex_);
+  std::vector<std::string> ended_tasks_ TENURE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tenure

@@ -1,0 +1,138 @@
+// What time did to the names a request touches, and what only looks.
+#include <algorithm>
+
+#include "authority/engine.h"
+#include "core/cursor.h"
+
+namespace tenure {
+namespace {
+
+// Leases of one queue that a request may have to expire, and delayed tasks it may have to promote, in one go.
+constexpr int kExpirySlice = 256;
+constexpr std::uint64_t kPromotionSlice = 1024;
+// Workers remembered for display; beyond it the one not seen for longest goes.
+constexpr std::size_t kWorkersMax = 10'000;
+
+}  // namespace
+
+void Engine::touch_task(std::string_view task_id) {
+  if (const Task* task = state_.tasks().expired(task_id, now_)) commit(TaskBook::decide_expiry(*task));
+}
+
+void Engine::touch_queue(std::string_view queue) {
+  TaskBook& tasks = state_.tasks();
+  // A slice is enough as long as it leaves something to grant: the rest is upkeep's.
+  for (int i = 0; i < kExpirySlice || !tasks.can_grant(queue); ++i) {
+    const Task* task = tasks.first_expired(queue, now_);
+    if (task == nullptr) break;
+    commit(TaskBook::decide_expiry(*task));
+  }
+  tasks.promote(queue, now_, kPromotionSlice);
+  if (lease_waiters_.count(queue) > 0) freed_queues_.emplace_back(queue);
+}
+
+void Engine::touch_domain(std::string_view domain) {
+  if (const Domain* found = state_.work().expired(domain, now_)) commit(WorkBook::decide_expiry(*found));
+}
+
+void Engine::touch_lock(const LockName& lock) {
+  if (const Lock* found = state_.locks().expired(lock, now_)) commit(LockBook::decide_expiry(*found));
+}
+
+void Engine::see_worker(std::string_view worker) {
+  auto found = workers_.find(worker);
+  if (found == workers_.end()) {
+    if (workers_.size() == kWorkersMax) {
+      workers_.erase(workers_by_age_.begin()->second);
+      workers_by_age_.erase(workers_by_age_.begin());
+    }
+    found = workers_.emplace(std::string(worker), now_).first;
+  } else {
+    if (found->second == now_) return;
+    workers_by_age_.erase({found->second, found->first});
+    found->second = now_;
+  }
+  workers_by_age_.insert({now_, found->first});
+}
+
+// --- queries ---
+
+Result<std::optional<TaskStatus>> Engine::look(const GetTask& query) {
+  const Task* task = state_.tasks().find(query.task_id);
+  if (task == nullptr) return std::nullopt;
+  return TaskBook::status(*task);
+}
+
+Result<std::vector<TaskAttempt>> Engine::look(const GetHistory& query) { return state_.tasks().history(query.task_id); }
+
+Result<std::optional<TaskStatus>> Engine::look(const AwaitTask& query) {
+  const Task* task = state_.tasks().find(query.task_id);
+  if (task == nullptr) {
+    return fail_with(ErrorCode::kNoTask, "task '{}': expected one that exists, found none", query.task_id);
+  }
+  if (!is_terminal(task->state)) return std::nullopt;
+  return TaskBook::status(*task);
+}
+
+Result<TaskPage> Engine::look(const ListTasks& query) { return state_.tasks().list(query); }
+
+Result<QueuePage> Engine::look(const ListQueues& query) {
+  auto page = state_.tasks().queues(query.paging);
+  if (!page) return page;
+  // What is due by now is neither delayed nor leased: the queues shown are brought up to date first.
+  for (const auto& entry : page->queues) touch_queue(entry.queue);
+  serve();
+  return state_.tasks().queues(query.paging);
+}
+
+Result<WorkerPage> Engine::look(const ListWorkers& query) {
+  // The cursor is the name shown last behind a mark, since "0" is a name too.
+  const Paging& paging = query.paging;
+  const bool from_start = paging.cursor == "0";
+  if (!from_start && !paging.cursor.starts_with('>')) return unknown_cursor(paging.cursor);
+  WorkerPage page{.cursor = "0", .workers = {}};
+  auto next = from_start ? workers_.begin() : workers_.upper_bound(paging.cursor.substr(1));
+  for (; next != workers_.end(); ++next) {
+    if (std::ssize(page.workers) == paging.count) {
+      page.cursor = ">" + page.workers.back().worker;
+      break;
+    }
+    page.workers.push_back({next->first, state_.tasks().leases_of(next->first), next->second});
+  }
+  return page;
+}
+
+Result<std::optional<DomainStatus>> Engine::look(const InspectDomain& query) {
+  return state_.work().inspect(query.domain);
+}
+
+Result<OffsetPage> Engine::look(const ListBacklog& query) {
+  return state_.work().list_backlog(query.domain, query.paging);
+}
+
+Result<OffsetPage> Engine::look(const ListFailedOffsets& query) {
+  return state_.work().list_failed(query.domain, query.paging);
+}
+
+Result<IntervalPage> Engine::look(const ListDone& query) { return state_.work().list_done(query.domain, query.paging); }
+
+Result<DomainPage> Engine::look(const ListDomains& query) { return state_.work().list(query.paging); }
+
+Result<std::optional<LockStatus>> Engine::look(const GetLock& query) {
+  const Lock* lock = state_.locks().find(query.lock);
+  if (lock == nullptr) return std::nullopt;
+  LockStatus status = LockBook::status(*lock, now_);
+  status.waiters = lock_waiters_.count(waiting_name(query.lock));
+  return status;
+}
+
+Result<LockPage> Engine::look(const ListLocks& query) {
+  auto page = state_.locks().list(query, now_);
+  if (!page) return page;
+  for (LockStatus& status : page->locks) {
+    status.waiters = lock_waiters_.count(waiting_name({status.domain, status.identifier, query.space}));
+  }
+  return page;
+}
+
+}  // namespace tenure

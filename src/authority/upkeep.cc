@@ -1,0 +1,167 @@
+// What time asks for: expiries, forgetting, the end of waits and of sessions, delayed tasks that somebody waits for.
+#include <algorithm>
+
+#include "authority/engine.h"
+#include "authority/validate.h"
+#include "base/limits.h"
+
+namespace tenure {
+namespace {
+
+// Things that one call of run_due does: well below a millisecond's worth.
+constexpr int kDueSlice = 128;
+constexpr std::uint64_t kPromotionSlice = 256;
+
+// The first instant at which something whose time ends with `last` is over.
+Instant after(Instant last) { return last + Millis{1}; }
+
+Instant next_forgetting(const Archive& archive, const Settings& settings, Instant now) {
+  return archive.is_over(settings, now) ? now : after(archive.due(settings));
+}
+
+}  // namespace
+
+Instant Engine::run_due() {
+  Instant next;
+  {
+    const MutexLock lock(mutex_);
+    if (failure_) return kNever;
+    stamp();
+    int done = 0;
+    while (done < kDueSlice && do_one_due_thing()) ++done;
+    serve();
+    next = done == kDueSlice ? now_ : next_due();
+    promised_due_ = next;
+  }
+  hand_over();
+  return next;
+}
+
+bool Engine::do_one_due_thing() {
+  if (const Task* task = state_.tasks().first_expired(now_)) {
+    commit(TaskBook::decide_expiry(*task));
+  } else if (const Domain* domain = state_.work().first_expired(now_)) {
+    commit(WorkBook::decide_expiry(*domain));
+  } else if (const Lock* lock = state_.locks().first_expired(now_)) {
+    commit(LockBook::decide_expiry(*lock));
+  } else {
+    return forget_one() || end_one_session() || promote_one_queue() || end_one_wait();
+  }
+  return true;
+}
+
+bool Engine::forget_one() {
+  auto forgotten = state_.tasks().decide_forgetting(settings_, now_);
+  if (!forgotten) forgotten = state_.work().decide_forgetting(settings_, now_);
+  if (!forgotten) forgotten = state_.locks().decide_forgetting(settings_, now_);
+  if (!forgotten) return false;
+  commit({*forgotten});
+  return true;
+}
+
+bool Engine::end_one_wait() {
+  // Whoever could be served has been: an empty answer only goes to those for whom there is nothing.
+  serve();
+  if (auto lease = lease_waiters_.remove_due(now_)) {
+    answer_nothing<LeaseWish>(std::move(*lease));
+  } else if (auto lock = lock_waiters_.remove_due(now_)) {
+    answer_nothing<LockWish>(std::move(*lock));
+  } else if (auto task = task_waiters_.remove_due(now_)) {
+    answer_nothing<TaskWish>(std::move(*task));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Engine::promote_one_queue() {
+  if (promotions_.empty() || promotions_.begin()->first > now_) return false;
+  const std::string queue = promotions_.begin()->second;
+  promotions_.erase(promotions_.begin());
+  if (lease_waiters_.count(queue) > 0) {
+    state_.tasks().promote(queue, now_, kPromotionSlice);
+    serve_queue(queue);
+  }
+  return true;
+}
+
+// A queue that is waited for is looked at again when its next delayed task is due.
+void Engine::watch_queue(const std::string& queue) {
+  const Instant next = state_.tasks().next_promotion(queue);
+  if (next != kNever && lease_waiters_.count(queue) > 0) promotions_.insert({next, queue});
+}
+
+Instant Engine::next_due() const {
+  return std::min({after(state_.tasks().next_expiry()), after(state_.work().next_expiry()),
+                   after(state_.locks().next_expiry()), next_forgetting(state_.tasks().archive(), settings_, now_),
+                   next_forgetting(state_.work().archive(), settings_, now_),
+                   next_forgetting(state_.locks().archive(), settings_, now_), lease_waiters_.next_deadline(),
+                   lock_waiters_.next_deadline(), task_waiters_.next_deadline(),
+                   session_ends_.empty() ? kNever : session_ends_.begin()->first,
+                   promotions_.empty() ? kNever : promotions_.begin()->first});
+}
+
+void Engine::on_earlier_due(std::function<void()> wake) {
+  const MutexLock lock(mutex_);
+  wake_ = std::move(wake);
+}
+
+// --- sessions ---
+
+bool Engine::is_joined(std::string_view session) const {
+  const auto found = sessions_.find(session);
+  return found != sessions_.end() && found->second.joined > 0;
+}
+
+Result<Done> Engine::join(std::string_view session, std::optional<Millis> grace) {
+  Checker check;
+  check.name("session", session).range("grace", grace.value_or(Millis{0}).count(), 0, kLeaseMax.count());
+  if (check.fault()) return tl::unexpected(*check.fault());
+  const MutexLock lock(mutex_);
+  const std::string name(session);
+  Session& joined = sessions_[name];
+  session_ends_.erase({joined.ends_at, name});
+  joined.ends_at = kNever;
+  ++joined.joined;
+  if (grace) joined.grace = *grace;
+  return Done{};
+}
+
+Result<Done> Engine::leave(std::string_view session) {
+  {
+    const MutexLock lock(mutex_);
+    if (!is_joined(session)) {
+      return fail_with(ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", session);
+    }
+    const auto found = sessions_.find(session);
+    if (--found->second.joined > 0) return Done{};
+    if (failure_) return Done{};
+    stamp();
+    end_when_left(found->first, found->second);
+    // Without a grace its locks are free at once; if they are very many, upkeep frees the rest.
+    for (int i = 0; i < kDueSlice && end_one_session(); ++i) continue;
+    serve();
+  }
+  hand_over();
+  return Done{};
+}
+
+void Engine::end_when_left(const std::string& name, Session& session) {
+  session.ends_at = now_ + session.grace;
+  session_ends_.insert({session.ends_at, name});
+}
+
+// Releases one lock of a session that has ended; with the last, the session is forgotten.
+bool Engine::end_one_session() {
+  if (session_ends_.empty() || session_ends_.begin()->first > now_) return false;
+  const std::string name = session_ends_.begin()->second;
+  if (const Lock* lock = state_.locks().first_of(name)) {
+    commit(is_expired(lock->expires_at, now_) ? LockBook::decide_expiry(*lock) : LockBook::decide_disconnection(*lock));
+  } else {
+    session_ends_.erase(session_ends_.begin());
+    sessions_.erase(name);
+  }
+  return true;
+}
+
+}  // namespace tenure

@@ -1,0 +1,227 @@
+// Those who wait, and how they are served: first come, first served, in the same critical section that set free what they
+// wait for.
+#include <fmt/format.h>
+
+#include "authority/engine.h"
+#include "authority/validate.h"
+
+namespace tenure {
+namespace {
+
+bool is_nothing(const std::vector<TaskLease>& leases) { return leases.empty(); }
+template <class T>
+bool is_nothing(const std::optional<T>& reply) {
+  return !reply.has_value();
+}
+
+}  // namespace
+
+Ticket Engine::wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) {
+  Waiters<LeaseWish>::Waiter waiter;
+  waiter.wish = {.worker = std::string(request.worker),
+                 .queues = {request.queues.begin(), request.queues.end()},
+                 .count = request.count,
+                 .lease = request.lease,
+                 .request_id = own(request.request_id),
+                 .print = TaskBook::print_of(request),
+                 .done = std::move(done)};
+  waiter.names = waiter.wish.queues;
+  waiter.request_id = waiter.wish.request_id;
+  Ticket ticket = 0;
+  {
+    const MutexLock lock(mutex_);
+    ticket = wait_in(lease_waiters_, request, block, std::move(waiter));
+  }
+  hand_over();
+  return ticket;
+}
+
+Ticket Engine::wait(const LockAcquire& request, Millis block, Callback<std::optional<LockGrant>> done) {
+  Waiters<LockWish>::Waiter waiter;
+  waiter.wish = {.domain = std::string(request.lock.domain),
+                 .identifier = std::string(request.lock.identifier),
+                 .space = std::string(request.lock.space),
+                 .owner = std::string(request.owner),
+                 .lease = request.lease,
+                 .request_id = own(request.request_id),
+                 .session = own(request.session),
+                 .user = own(request.user),
+                 .print = LockBook::print_of(request),
+                 .done = std::move(done)};
+  waiter.names = {waiting_name(request.lock), waiting_name(request.lock, request.owner, request.user)};
+  waiter.request_id = waiter.wish.request_id;
+  Ticket ticket = 0;
+  {
+    const MutexLock lock(mutex_);
+    ticket = wait_in(lock_waiters_, request, block, std::move(waiter));
+  }
+  hand_over();
+  return ticket;
+}
+
+Ticket Engine::wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done) {
+  Waiters<TaskWish>::Waiter waiter;
+  waiter.wish = {.task_id = std::string(request.task_id), .print = 0, .done = std::move(done)};
+  waiter.names = {waiter.wish.task_id};
+  Ticket ticket = 0;
+  {
+    const MutexLock lock(mutex_);
+    ticket = wait_in(task_waiters_, request, block, std::move(waiter));
+  }
+  hand_over();
+  return ticket;
+}
+
+template <class Request, class Wish>
+Ticket Engine::wait_in(Waiters<Wish>& waiters, const Request& request, Millis block,
+                       typename Waiters<Wish>::Waiter waiter) {
+  using Reply = ReplyOf<Request>;
+  const auto refuse = [&](Failure failure) TENURE_REQUIRES(mutex_) {
+    answer<Reply>(std::move(waiter.wish.done), tl::unexpected(std::move(failure)));
+    return Ticket{0};
+  };
+  if (auto fault = fault_in_wait(block)) return refuse(std::move(*fault));
+
+  // The same request, waiting already: this one takes over its place, once time has done what was due.
+  const auto find_older = [&]() -> const typename Waiters<Wish>::Waiter* {
+    const auto* older = waiter.request_id ? waiters.find_request(*waiter.request_id) : nullptr;
+    return older != nullptr && older->wish.print == waiter.wish.print ? older : nullptr;
+  };
+  const bool repeats = block > Millis{0} && !failure_ && !fault_in(request, settings_) && find_older() != nullptr;
+  if (repeats) {
+    stamp();
+    touch(request);
+    serve();
+  }
+  const bool takes_over = repeats && find_older() != nullptr;
+  if (!takes_over) {
+    auto reply = process(request);
+    bool at_once = block == Millis{0} || !reply || !is_nothing(*reply);
+    // A repeated lease request whose leases have all ended has had its answer.
+    if constexpr (std::is_same_v<Request, LeaseRequest>) {
+      at_once = at_once || (request.request_id && state_.tasks().remembers(*request.request_id));
+    }
+    if (at_once) {
+      answer<Reply>(std::move(waiter.wish.done), std::move(reply));
+      return 0;
+    }
+    for (const std::string& name : waiter.names) {
+      if (waiters.count(name) >= settings_.waiters_max) {
+        return refuse({ErrorCode::kBackpressure, fmt::format("waiters for one name: expected fewer than {}, found {}",
+                                                             settings_.waiters_max, waiters.count(name))});
+      }
+    }
+  }
+
+  const Ticket ticket = ++tickets_;
+  waiter.ticket = ticket;
+  waiter.deadline = now_ + block;
+  if (takes_over) {
+    answer_nothing<Wish>(waiters.take_over(std::move(waiter)));
+  } else {
+    waiters.add(std::move(waiter));
+  }
+  if constexpr (std::is_same_v<Request, LeaseRequest>) {
+    for (const std::string_view queue : request.queues) watch_queue(std::string(queue));
+  }
+  return ticket;
+}
+
+template <class Wish>
+void Engine::answer_nothing(typename Waiters<Wish>::Waiter waiter) {
+  auto nothing = Wish::nothing();
+  answer<decltype(nothing)>(std::move(waiter.wish.done), std::move(nothing));
+}
+template void Engine::answer_nothing<LeaseWish>(Waiters<LeaseWish>::Waiter);
+template void Engine::answer_nothing<LockWish>(Waiters<LockWish>::Waiter);
+template void Engine::answer_nothing<TaskWish>(Waiters<TaskWish>::Waiter);
+
+bool Engine::cancel(Ticket ticket) {
+  bool cancelled = false;
+  {
+    const MutexLock lock(mutex_);
+    const auto cancel_in = [&]<class Wish>(Waiters<Wish>& waiters) TENURE_REQUIRES(mutex_) {
+      auto waiter = waiters.remove(ticket);
+      if (waiter) answer_nothing<Wish>(std::move(*waiter));
+      return waiter.has_value();
+    };
+    cancelled = cancel_in(lease_waiters_) || cancel_in(lock_waiters_) || cancel_in(task_waiters_);
+  }
+  hand_over();
+  return cancelled;
+}
+
+void Engine::cancel_all() {
+  {
+    const MutexLock lock(mutex_);
+    end_waits();
+  }
+  hand_over();
+}
+
+void Engine::end_waits() {
+  while (auto waiter = lease_waiters_.remove_any()) answer_nothing<LeaseWish>(std::move(*waiter));
+  while (auto waiter = lock_waiters_.remove_any()) answer_nothing<LockWish>(std::move(*waiter));
+  while (auto waiter = task_waiters_.remove_any()) answer_nothing<TaskWish>(std::move(*waiter));
+}
+
+// --- serving ---
+
+void Engine::serve() {
+  // Serving makes records, and those may set free more: the lists grow while they are walked.
+  while (!freed_queues_.empty() || !freed_locks_.empty() || !ended_tasks_.empty()) {
+    const auto take = [](std::vector<std::string>& names) {
+      std::string name = std::move(names.back());
+      names.pop_back();
+      return name;
+    };
+    if (!freed_queues_.empty()) {
+      serve_queue(take(freed_queues_));
+    } else if (!freed_locks_.empty()) {
+      serve_lock(take(freed_locks_));
+    } else {
+      serve_task(take(ended_tasks_));
+    }
+  }
+}
+
+void Engine::serve_queue(const std::string& queue) {
+  while (state_.tasks().can_grant(queue)) {
+    const auto* first = lease_waiters_.first(queue);
+    if (first == nullptr) break;
+    auto waiter = *lease_waiters_.remove(first->ticket);
+    answer(std::move(waiter.wish.done), decide_and_commit(waiter.wish.request()));
+  }
+  watch_queue(queue);
+}
+
+void Engine::serve_lock(const std::string& lock) {
+  while (true) {
+    const auto* first = lock_waiters_.first(lock);
+    if (first == nullptr || state_.locks().find(first->wish.request().lock) != nullptr) return;
+    const std::string same_owner = first->names.back();
+    if (!grant_to(first)) continue;
+    // The owner has it now: its other requests re-enter.
+    while (const auto* next = lock_waiters_.first(same_owner)) grant_to(next);
+  }
+}
+
+// False: the lock could not be given to this one, who was told why.
+bool Engine::grant_to(const Waiters<LockWish>::Waiter* first) {
+  auto waiter = *lock_waiters_.remove(first->ticket);
+  auto reply = decide_and_commit(waiter.wish.request());
+  const bool granted = reply.has_value();
+  answer(std::move(waiter.wish.done), std::move(reply));
+  return granted;
+}
+
+void Engine::serve_task(const std::string& task_id) {
+  const Task* task = state_.tasks().find(task_id);
+  if (task == nullptr || !is_terminal(task->state)) return;
+  while (const auto* first = task_waiters_.first(task_id)) {
+    auto waiter = *task_waiters_.remove(first->ticket);
+    answer<std::optional<TaskStatus>>(std::move(waiter.wish.done), TaskBook::status(*task));
+  }
+}
+
+}  // namespace tenure

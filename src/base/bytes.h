@@ -1,0 +1,115 @@
+// The only packing code. Integers are little-endian or varints (7 bits a byte, low bits first); signed ones are zigzagged
+// first, so that small negative numbers stay short.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace tenure {
+
+constexpr std::uint64_t zigzag(std::int64_t value) {
+  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
+}
+constexpr std::int64_t unzigzag(std::uint64_t value) {
+  return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
+}
+
+// Appends to a string it does not own. One thread.
+class ByteWriter {
+ public:
+  explicit ByteWriter(std::string& out) : out_(out) {}
+
+  void byte(std::uint8_t value) { out_.push_back(static_cast<char>(value)); }
+
+  void varint(std::uint64_t value) {
+    char packed[10];
+    std::size_t size = 0;
+    while (value >= 0x80) {
+      packed[size++] = static_cast<char>(value | 0x80);
+      value >>= 7;
+    }
+    packed[size++] = static_cast<char>(value);
+    out_.append(packed, size);
+  }
+
+  void fixed64(std::uint64_t value) {
+    static_assert(std::endian::native == std::endian::little, "fixed integers are stored as they lie in memory");
+    char packed[8];
+    std::memcpy(packed, &value, sizeof packed);
+    out_.append(packed, sizeof packed);
+  }
+
+  void bytes(std::string_view value) {
+    varint(value.size());
+    out_.append(value);
+  }
+
+ private:
+  std::string& out_;
+};
+
+// Reads what ByteWriter wrote. After the first fault every read gives zero or nothing, and ok() is false. One thread.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view in) : in_(in) {}
+
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] bool at_end() const { return in_.empty(); }
+  [[nodiscard]] std::size_t left() const { return in_.size(); }
+
+  std::uint8_t byte() {
+    if (in_.empty()) return static_cast<std::uint8_t>(fault());
+    const auto value = static_cast<std::uint8_t>(in_.front());
+    in_.remove_prefix(1);
+    return value;
+  }
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < in_.size() && i < 10; ++i) {
+      const auto next = static_cast<std::uint8_t>(in_[i]);
+      if (i == 9 && next > 1) return fault();  // more than 64 bits
+      value |= static_cast<std::uint64_t>(next & 0x7f) << (7 * i);
+      if (next < 0x80) {
+        in_.remove_prefix(i + 1);
+        return value;
+      }
+    }
+    return fault();
+  }
+
+  std::uint64_t fixed64() {
+    if (in_.size() < 8) return fault();
+    std::uint64_t value = 0;
+    std::memcpy(&value, in_.data(), sizeof value);
+    in_.remove_prefix(8);
+    return value;
+  }
+
+  std::string_view bytes() { return raw(varint()); }
+
+  std::string_view raw(std::uint64_t size) {
+    if (!ok_ || size > in_.size()) {
+      fault();
+      return {};
+    }
+    const std::string_view value = in_.substr(0, size);
+    in_.remove_prefix(size);
+    return value;
+  }
+
+ private:
+  std::uint64_t fault() {
+    ok_ = false;
+    in_ = {};
+    return 0;
+  }
+
+  std::string_view in_;
+  bool ok_ = true;
+};
+
+}  // namespace tenure

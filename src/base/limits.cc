@@ -1,0 +1,58 @@
+#include "base/limits.h"
+
+#include <limits>
+
+#include "base/text.h"
+
+namespace tenure {
+
+template <class... Args>
+Checker& Checker::note(ErrorCode code, fmt::format_string<Args...> text, Args&&... args) {
+  if (!fault_) fault_ = Failure{.code = code, .message = fmt::format(text, std::forward<Args>(args)...)};
+  return *this;
+}
+
+Checker& Checker::name(std::string_view what, std::string_view value) {
+  if (value.empty()) return note(ErrorCode::kInvalid, "{}: expected 1 to {} bytes, found none", what, kNameBytesMax);
+  if (value.size() > kNameBytesMax) {
+    return note(ErrorCode::kInvalid, "{}: expected 1 to {} bytes, found {}", what, kNameBytesMax, value.size());
+  }
+  if (!is_clean(value)) return note(ErrorCode::kInvalid, "{}: expected UTF-8 without control characters", what);
+  return *this;
+}
+
+Checker& Checker::name(std::string_view what, std::optional<std::string_view> value) {
+  return value ? name(what, *value) : *this;
+}
+
+Checker& Checker::lock_name(std::string_view what, std::string_view value) {
+  name(what, value);
+  if (value.find(kLockDelimiter) == std::string_view::npos) return *this;
+  return note(ErrorCode::kInvalid, "{}: expected a name without '{}', found '{}'", what, kLockDelimiter, value);
+}
+
+Checker& Checker::token(std::string_view what, std::string_view value) {
+  if (value.size() <= kTokenBytesMax) return *this;
+  return note(ErrorCode::kInvalid, "{}: expected at most {} bytes, found {}", what, kTokenBytesMax, value.size());
+}
+
+Checker& Checker::reason(std::string_view what, std::string_view value) {
+  if (value.size() <= kReasonBytesMax) return *this;
+  return note(ErrorCode::kInvalid, "{}: expected at most {} bytes, found {}", what, kReasonBytesMax, value.size());
+}
+
+Checker& Checker::payload(std::string_view what, std::string_view value, std::uint64_t bytes_max) {
+  if (value.size() <= bytes_max) return *this;
+  return note(ErrorCode::kTooLarge, "{}: expected at most {} bytes, found {}", what, bytes_max, value.size());
+}
+
+Checker& Checker::range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value >= low && value <= high) return *this;
+  return note(ErrorCode::kInvalid, "{}: expected {} to {}, found {}", what, low, high, value);
+}
+
+Checker& Checker::offset(std::string_view what, Offset value) {
+  return range(what, value.value, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace tenure

@@ -1,0 +1,48 @@
+// The limits of single values, and the checks that say so: each names the value, what was expected and what was found.
+// Faces check arguments from left to right and report the first fault.
+#pragma once
+
+#include <tenure/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tenure {
+
+inline constexpr std::size_t kNameBytesMax = 255;
+inline constexpr std::size_t kTokenBytesMax = 255;
+inline constexpr std::size_t kReasonBytesMax = 4096;
+inline constexpr Millis kLeaseMax = std::chrono::hours(24);
+inline constexpr Millis kDelayMax = std::chrono::hours(24 * 366);
+inline constexpr std::int64_t kCountMax = 1000;
+inline constexpr std::int64_t kRetriesMax = (std::int64_t{1} << 31) - 1;
+inline constexpr std::string_view kLockDelimiter = "::";
+
+// Collects the first fault of a request's values. One thread.
+class Checker {
+ public:
+  Checker& name(std::string_view what, std::string_view value);
+  Checker& name(std::string_view what, std::optional<std::string_view> value);
+  // A name that is one half of a lock's key: without the delimiter.
+  Checker& lock_name(std::string_view what, std::string_view value);
+  Checker& token(std::string_view what, std::string_view value);
+  Checker& reason(std::string_view what, std::string_view value);
+  // A payload or result.
+  Checker& payload(std::string_view what, std::string_view value, std::uint64_t bytes_max);
+  Checker& range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high);
+  Checker& lease(std::string_view what, Millis value) { return range(what, value.count(), 1, kLeaseMax.count()); }
+  Checker& offset(std::string_view what, Offset value);
+
+  [[nodiscard]] const std::optional<Failure>& fault() const { return fault_; }
+
+ private:
+  template <class... Args>
+  Checker& note(ErrorCode code, fmt::format_string<Args...> text, Args&&... args);
+
+  std::optional<Failure> fault_;
+};
+
+}  // namespace tenure

@@ -1,0 +1,172 @@
+// What has ended and is still remembered, oldest first: terminal tasks, answers to request ids, lost lock leases. The
+// archive decides nothing by itself: upkeep asks it what is overdue, and only the record Forgotten takes something out.
+#pragma once
+
+#include <tenure/settings.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/table.h"
+#include "core/decision.h"
+#include "core/record.h"
+
+namespace tenure {
+
+// What a remembered entity carries; derive from it.
+struct Keepsake {
+  explicit Keepsake(Remembered what) : kind(what) {}
+
+  Remembered kind;
+  Instant kept_since;
+  std::uint64_t kept_bytes = 0;
+  Keepsake* newer = nullptr;
+};
+
+// Does not own its keepsakes. One thread.
+class Archive {
+ public:
+  void add(Keepsake& keepsake, Instant since, std::uint64_t bytes) {
+    keepsake.kept_since = since;
+    keepsake.kept_bytes = bytes;
+    (newest_ == nullptr ? oldest_ : newest_->newer) = &keepsake;
+    newest_ = &keepsake;
+    ++count_;
+    bytes_ += bytes;
+  }
+
+  [[nodiscard]] Keepsake* oldest() const { return oldest_; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+  void drop_oldest() {
+    TENURE_CHECK(oldest_ != nullptr, "an empty archive");
+    --count_;
+    bytes_ -= oldest_->kept_bytes;
+    oldest_ = oldest_->newer;
+    if (oldest_ == nullptr) newest_ = nullptr;
+  }
+
+  // A keepsake that grew after it was added.
+  void grow(Keepsake& keepsake, std::uint64_t by) {
+    keepsake.kept_bytes += by;
+    bytes_ += by;
+  }
+
+  // Whether the oldest is to be forgotten now.
+  [[nodiscard]] bool is_over(const Settings& settings, Instant now) const {
+    if (oldest_ == nullptr) return false;
+    return count_ > settings.retention_count || bytes_ > settings.retention_bytes || now > due(settings);
+  }
+
+  // When the oldest has been kept for the retention time.
+  [[nodiscard]] Instant due(const Settings& settings) const {
+    return oldest_ == nullptr ? kNever : oldest_->kept_since + settings.retention_time;
+  }
+
+ private:
+  Keepsake* oldest_ = nullptr;
+  Keepsake* newest_ = nullptr;
+  std::uint64_t count_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+// The answer that was given to a request id.
+template <class Answer>
+struct RequestMemory : Keepsake, TableLink<RequestMemory<Answer>> {
+  using Keepsake::Keepsake;
+
+  std::string id;
+  std::uint64_t print = 0;
+  Answer answer;
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("id", id);
+    visit("print", print);
+    visit("kept_since", this->kept_since);
+    answer.fields(visit);
+  }
+};
+
+// The answers of one face, by request id. Owns them. One thread.
+template <class Answer>
+class RequestMemories {
+ public:
+  using Memory = RequestMemory<Answer>;
+
+  RequestMemories(Remembered kind, Common& common, Archive& archive)
+      : kind_(kind), common_(common), archive_(archive) {}
+  RequestMemories(const RequestMemories&) = delete;
+  RequestMemories& operator=(const RequestMemories&) = delete;
+  ~RequestMemories() {
+    table_.visit_all([](Memory& memory) { delete &memory; });
+  }
+
+  [[nodiscard]] Memory* find(std::string_view id) const {
+    return table_.find(hash_of(id), [&](const Memory& memory) { return memory.id == id; });
+  }
+
+  [[nodiscard]] bool is_new(const std::optional<RequestMark>& mark) const { return !mark || find(mark->id) == nullptr; }
+
+  // The remembered answer to a request that bears an id; null when it is new. INVALID when the id belongs to another.
+  [[nodiscard]] Result<const Memory*> recall(std::optional<std::string_view> id, std::uint64_t print) const {
+    const Memory* memory = id ? find(*id) : nullptr;
+    if (memory != nullptr && memory->print != print) {
+      return fail_with(ErrorCode::kInvalid, "request id '{}': expected the request it was first used for, found another",
+                       *id);
+    }
+    return memory;
+  }
+
+  void remember(const std::optional<RequestMark>& mark, Instant now, Answer answer) {
+    if (!mark) return;
+    auto* memory = new Memory(kind_);
+    memory->id = mark->id;
+    memory->print = mark->print;
+    memory->answer = std::move(answer);
+    table_.insert(*memory, hash_of(mark->id));
+    archive_.add(*memory, now, sizeof(Memory) + memory->id.size() + memory->answer.bytes());
+    common_.put_in(digest_of(Entity::kRequest, *memory));
+  }
+
+  // Changes an answer that is there; change(Answer&).
+  template <class Change>
+  void amend(Memory& memory, const Change& change) {
+    common_.take_out(digest_of(Entity::kRequest, memory));
+    const std::uint64_t before = memory.answer.bytes();
+    change(memory.answer);
+    archive_.grow(memory, memory.answer.bytes() - before);
+    common_.put_in(digest_of(Entity::kRequest, memory));
+  }
+
+  // The oldest keepsake, if it is this request; the archive lets go of it.
+  Broken forget(std::string_view id) {
+    Memory* memory = find(id);
+    if (memory == nullptr) return "the request must be remembered";
+    if (archive_.oldest() != memory) return "what is forgotten must be the oldest";
+    archive_.drop_oldest();
+    common_.take_out(digest_of(Entity::kRequest, *memory));
+    table_.remove(*memory);
+    delete memory;
+    return nullptr;
+  }
+
+  template <class Visit>
+  void visit_all(const Visit& visit) const {
+    table_.visit_all(visit);
+  }
+
+ private:
+  static std::uint32_t hash_of(std::string_view id) { return static_cast<std::uint32_t>(hash64(id)); }
+
+  const Remembered kind_;
+  Common& common_;
+  Archive& archive_;
+  Table<Memory> table_;
+};
+
+}  // namespace tenure

@@ -1,0 +1,104 @@
+// What a decision is made from, and what it is made of.
+#pragma once
+
+#include <tenure/settings.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/entropy.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "core/record.h"
+
+namespace tenure {
+
+// What the books have in common: the counters, and the digest that every `apply` keeps true. One thread.
+class Common {
+ public:
+  Common() { digest_ += hash(); }
+
+  [[nodiscard]] Fence fence() const { return fence_; }
+  [[nodiscard]] Fence next_fence(std::uint64_t ahead = 0) const { return Fence{fence_.value + 1 + ahead}; }
+  [[nodiscard]] Digest digest() const { return digest_; }
+
+  void set_fence(Fence fence) {
+    digest_ -= hash();
+    fence_ = fence;
+    digest_ += hash();
+  }
+  // The number of a task that is created now.
+  std::uint64_t count_task() {
+    digest_ -= hash();
+    ++tasks_created_;
+    digest_ += hash();
+    return tasks_created_;
+  }
+  void put_in(Digest entity) { digest_ += entity; }
+  void take_out(Digest entity) { digest_ -= entity; }
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("fence", fence_);
+    visit("tasks_created", tasks_created_);
+  }
+
+ private:
+  [[nodiscard]] Digest hash() const { return digest_of(Entity::kCounters, *this); }
+
+  Fence fence_;
+  std::uint64_t tasks_created_ = 0;
+  Digest digest_;
+};
+
+// Everything a decision may depend on beside the state and the request. Made by the authority, once for each decision.
+struct Moment {
+  Instant now;
+  Entropy& entropy;
+  const Settings& settings;
+  std::uint64_t state_bytes;  // of all books
+  std::string& scratch;       // text made by the decision that its records view: a new task's id
+};
+
+using Records = std::vector<Record>;
+
+// The answer, and the facts that make it true. A decision changes nothing: `apply` does.
+template <class Reply>
+struct Verdict {
+  Result<Reply> reply;
+  Records records{};
+};
+
+// New work is refused at the memory limit; finishing what was begun never is.
+inline bool memory_is_full(const Moment& moment) { return moment.state_bytes >= moment.settings.state_bytes_max; }
+inline tl::unexpected<Failure> refuse_for_memory(const Moment& moment) {
+  return fail_with(ErrorCode::kBackpressure, "memory: expected less than {} bytes of state, found {}",
+                   moment.settings.state_bytes_max, moment.state_bytes);
+}
+
+// The fingerprint of a request's verb and positional arguments. One thread.
+class Fingerprint {
+ public:
+  explicit Fingerprint(std::string_view verb) : value_(hash64(verb)) {}
+  Fingerprint& add(std::string_view argument) {
+    value_ = hash64(argument, value_ + argument.size());
+    return *this;
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_;
+};
+
+inline std::optional<RequestMark> mark_of(std::optional<std::string_view> request_id, std::uint64_t print) {
+  if (!request_id) return std::nullopt;
+  return RequestMark{*request_id, print};
+}
+
+// What `apply` answers: the invariant that the record would break, or null. A record that breaks one changes nothing.
+using Broken = const char*;
+
+}  // namespace tenure

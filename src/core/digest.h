@@ -1,0 +1,113 @@
+// The state's fingerprint: a 128-bit sum of one hash per entity. A sum, so that `apply` can adjust it (take the entity's
+// old hash out, put its new one in) and so that it does not depend on any order.
+#pragma once
+
+#include <tenure/types.h>
+#include <xxhash.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "base/hash.h"
+#include "core/lease.h"
+
+namespace tenure {
+
+class Digest {
+ public:
+  constexpr Digest() = default;
+  constexpr Digest(std::uint64_t high, std::uint64_t low) : high_(high), low_(low) {}
+
+  [[nodiscard]] constexpr std::uint64_t high() const { return high_; }
+  [[nodiscard]] constexpr std::uint64_t low() const { return low_; }
+
+  constexpr Digest& operator+=(Digest other) {
+    low_ += other.low_;
+    high_ += other.high_ + (low_ < other.low_ ? 1 : 0);
+    return *this;
+  }
+  constexpr Digest& operator-=(Digest other) {
+    high_ -= other.high_ + (low_ < other.low_ ? 1 : 0);
+    low_ -= other.low_;
+    return *this;
+  }
+  friend constexpr bool operator==(Digest, Digest) = default;
+
+ private:
+  std::uint64_t high_ = 0;
+  std::uint64_t low_ = 0;
+};
+
+// What kind of entity is hashed; part of its hash, so that two kinds with equal fields differ.
+enum class Entity : std::uint8_t {
+  kCounters = 1,
+  kTask,
+  kAttempt,
+  kPausedQueue,
+  kRequest,
+  kDomain,
+  kBacklogEntry,
+  kProcessed,
+  kFailedOffsets,
+  kLock,
+  kLostLease,
+};
+
+// Hashes the fields an entity shows it, in order. Texts count by their hash and length.
+class EntityHash {
+ public:
+  explicit EntityHash(Entity kind) { word(static_cast<std::uint64_t>(kind)); }
+
+  template <class T>
+  void operator()(std::string_view /*name*/, const T& value) {
+    add(value);
+  }
+
+  [[nodiscard]] Digest digest() const {
+    const XXH128_hash_t hash = XXH3_128bits(words_.data(), used_ * sizeof words_[0]);
+    return {hash.high64, hash.low64};
+  }
+
+ private:
+  void word(std::uint64_t value) { words_.at(used_++) = value; }
+
+  template <class T>
+    requires std::is_integral_v<T> || std::is_enum_v<T>
+  void add(T value) {
+    word(static_cast<std::uint64_t>(value));
+  }
+  void add(std::string_view text) {
+    word(hash64(text));
+    word(text.size());
+  }
+  void add(Instant value) { add(value.ms); }
+  void add(Millis value) { add(value.count()); }
+  void add(Fence value) { add(value.value); }
+  void add(Offset value) { add(value.value); }
+  void add(Token value) {
+    add(value.fence);
+    add(value.secret);
+  }
+  template <class T>
+  void add(const std::optional<T>& value) {
+    word(value.has_value() ? 1 : 0);
+    if (value) add(*value);
+  }
+
+  std::array<std::uint64_t, 40> words_;
+  std::size_t used_ = 0;
+};
+
+// The hash of an entity that declares its fields: `template <class V> void fields(V&& visit) const`.
+template <class T>
+Digest digest_of(Entity kind, const T& entity) {
+  EntityHash hash(kind);
+  entity.fields(hash);
+  return hash.digest();
+}
+
+}  // namespace tenure

@@ -1,0 +1,211 @@
+// The lock book: locks by name, held by one owner at a time until released, expired, forced, or their session ended. A lock
+// that nobody holds takes no memory.
+//
+// Two sides that never mix: `decide` reads and answers with records; `apply` writes and is all that replay calls. The rest
+// are views. One thread: the authority's mutex guards it.
+#pragma once
+
+#include <absl/container/btree_map.h>
+#include <tenure/locks.h>
+#include <tenure/settings.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/table.h"
+#include "core/archive.h"
+#include "core/deadlines.h"
+#include "core/decision.h"
+#include "core/record.h"
+
+namespace tenure {
+
+// A lock that is held: one allocation, this and behind it its texts.
+struct Lock : TableLink<Lock> {
+  std::uint64_t name_hash = 0;
+  Token token;
+  Instant granted_at;
+  Instant expires_at;
+  Millis lease_time{0};
+  Millis grace{0};
+  Alarm alarm;
+  std::uint32_t holds = 1;
+  bool has_user = false;
+  bool is_bound = false;
+
+  static Lock* make(const record::LockGranted& record);
+  static void destroy(Lock* lock);
+
+  [[nodiscard]] std::string_view space() const { return text(0); }
+  [[nodiscard]] std::string_view domain() const { return text(1); }
+  [[nodiscard]] std::string_view identifier() const { return text(2); }
+  [[nodiscard]] std::string_view owner() const { return text(3); }
+  [[nodiscard]] std::string_view user() const { return text(4); }
+  [[nodiscard]] std::string_view session() const { return text(5); }
+  [[nodiscard]] LockName name() const { return {domain(), identifier(), space()}; }
+  [[nodiscard]] std::uint64_t bytes() const { return sizeof(Lock) + ends_[kTexts - 1]; }
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("space", space());
+    visit("domain", domain());
+    visit("identifier", identifier());
+    visit("owner", owner());
+    visit("has_user", has_user);
+    visit("user", user());
+    visit("is_bound", is_bound);
+    visit("session", session());
+    visit("grace", grace);
+    visit("token", token);
+    visit("granted_at", granted_at);
+    visit("expires_at", expires_at);
+    visit("lease_time", lease_time);
+    visit("holds", holds);
+  }
+
+ private:
+  static constexpr std::size_t kTexts = 6;
+
+  Lock() = default;
+  ~Lock() = default;
+  [[nodiscard]] std::string_view text(std::size_t i) const {
+    const char* begin = reinterpret_cast<const char*>(this + 1);
+    const std::size_t from = i == 0 ? 0 : ends_[i - 1];
+    return {begin + from, ends_[i] - from};
+  }
+
+  std::uint16_t ends_[kTexts] = {};
+};
+
+// How a holder lost its lease.
+enum class LostCause : std::uint8_t { kExpired, kForced, kDisconnected, kUndelivered };
+std::string_view to_string(LostCause cause);
+
+// A lease that was lost, remembered for its holder's next word.
+struct LostLease : Keepsake, TableLink<LostLease> {
+  LostLease() : Keepsake(Remembered::kLostLease) {}
+
+  Token token;
+  std::uint64_t name_hash = 0;
+  LostCause cause = LostCause::kExpired;
+  std::string text;  // the token's, as Forgotten names it
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("kept_since", kept_since);
+    visit("token", token);
+    visit("name_hash", name_hash);
+    visit("cause", cause);
+  }
+};
+
+// The remembered answer to an acquire or a release.
+struct LockAnswer {
+  Token token;
+  std::uint32_t holds = 0;
+
+  [[nodiscard]] static std::uint64_t bytes() { return 0; }
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("token", token);
+    visit("holds", holds);
+  }
+};
+
+// An acquire as the authority sees it: with the user it came from, and the grace of its session.
+struct LockAcquire : LockRequest {
+  std::optional<std::string_view> user{};
+  Millis grace{0};
+};
+
+struct LockGiveBack : LockRelease {
+  ReleaseCause cause = ReleaseCause::kByHolder;
+};
+
+struct LockForce {
+  LockName lock;
+  std::optional<Fence> fence{};
+};
+
+class LockBook {
+ public:
+  explicit LockBook(Common& common) : common_(common), requests_(Remembered::kLockRequest, common, archive_) {}
+  LockBook(const LockBook&) = delete;
+  LockBook& operator=(const LockBook&) = delete;
+  ~LockBook();
+
+  // --- decide ---
+  // nullopt: held by another.
+  [[nodiscard]] Verdict<std::optional<LockGrant>> decide(const LockAcquire& request, const Moment& moment) const;
+  [[nodiscard]] Verdict<std::uint32_t> decide(const LockGiveBack& request, const Moment& moment) const;
+  [[nodiscard]] Verdict<LockExtended> decide(const LockExtension& request, const Moment& moment) const;
+  [[nodiscard]] Verdict<bool> decide(const LockForce& request, const Moment& moment) const;
+  [[nodiscard]] static Records decide_expiry(const Lock& lock);
+  // The end of a lock's session.
+  [[nodiscard]] static Records decide_disconnection(const Lock& lock);
+  // The next thing to forget, if one is overdue.
+  [[nodiscard]] std::optional<record::Forgotten> decide_forgetting(const Settings& settings, Instant now) const;
+
+  // --- apply ---
+  Broken apply(const record::LockGranted& record, Instant stamp);
+  Broken apply(const record::LockReentered& record, Instant stamp);
+  Broken apply(const record::LockExtended& record, Instant stamp);
+  Broken apply(const record::LockReleased& record, Instant stamp);
+  Broken apply(const record::LockExpired& record, Instant stamp);
+  Broken apply(const record::LockForced& record, Instant stamp);
+  Broken forget_request(std::string_view request_id) { return requests_.forget(request_id); }
+  Broken forget_lost(std::string_view token);
+
+  // --- time: keeps the order of what is due; no part of the state ---
+  const Lock* first_expired(Instant now);
+  [[nodiscard]] const Lock* expired(const LockName& name, Instant now) const;
+  [[nodiscard]] Instant next_expiry() const { return expiries_.next(); }
+
+  // --- views ---
+  [[nodiscard]] static std::uint64_t hash_of(const LockName& name);
+  // The fingerprint of an acquire: its lock and owner.
+  [[nodiscard]] static std::uint64_t print_of(const LockRequest& request);
+  [[nodiscard]] const Lock* find(const LockName& name) const;
+  // The oldest lock bound to the session; null when there is none.
+  [[nodiscard]] const Lock* first_of(std::string_view session) const;
+  // Every session that has a bound lock, with the grace of its latest grant.
+  [[nodiscard]] std::vector<std::pair<std::string, Millis>> sessions() const;
+  [[nodiscard]] static LockStatus status(const Lock& lock, Instant now);
+  [[nodiscard]] Result<LockPage> list(const LockListing& request, Instant now) const;
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_ + archive_.bytes(); }
+  [[nodiscard]] const Archive& archive() const { return archive_; }
+  [[nodiscard]] std::uint64_t locks() const { return locks_.size(); }
+
+  // Calls visit(Entity, const T&) for every entity of the digest.
+  template <class Visit>
+  void visit_entities(const Visit& visit) const {
+    locks_.visit_all([&](const Lock& lock) { visit(Entity::kLock, lock); });
+    lost_.visit_all([&](const LostLease& lost) { visit(Entity::kLostLease, lost); });
+    requests_.visit_all([&](const auto& memory) { visit(Entity::kRequest, memory); });
+  }
+
+ private:
+  // Why a token is not the present holder's: EXPIRED or NOTHELD.
+  [[nodiscard]] tl::unexpected<Failure> refuse(const LockName& name, std::optional<Token> token) const;
+  [[nodiscard]] LostLease* find_lost(Token token) const;
+  [[nodiscard]] Broken check_holder(const Lock* lock, Token token, Instant stamp) const;
+  [[nodiscard]] Lock* find_mutable(const LockName& name) const { return const_cast<Lock*>(find(name)); }
+  void changing(const Lock& lock) { common_.take_out(digest_of(Entity::kLock, lock)); }
+  void changed(const Lock& lock) { common_.put_in(digest_of(Entity::kLock, lock)); }
+  void remember_lost(const Lock& lock, LostCause cause, Instant stamp);
+  void free(Lock& lock);
+
+  Common& common_;
+  Archive archive_;
+  RequestMemories<LockAnswer> requests_;
+  Table<Lock> locks_;
+  Table<LostLease> lost_;
+  Deadlines<Lock> expiries_;
+  absl::btree_map<std::string, absl::btree_map<Fence, Lock*>, std::less<>> bound_;  // by session
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace tenure

@@ -1,0 +1,76 @@
+// What can be read of the lock book, and what time asks of it.
+#include "core/cursor.h"
+#include "core/lock_book.h"
+
+namespace tenure {
+
+std::uint64_t LockBook::hash_of(const LockName& name) {
+  return Fingerprint("lock").add(name.space).add(name.domain).add(name.identifier).value();
+}
+
+std::uint64_t LockBook::print_of(const LockRequest& request) {
+  return Fingerprint("acquire")
+      .add(request.lock.space)
+      .add(request.lock.domain)
+      .add(request.lock.identifier)
+      .add(request.owner)
+      .value();
+}
+
+const Lock* LockBook::find(const LockName& name) const {
+  return locks_.find(static_cast<std::uint32_t>(hash_of(name)), [&](const Lock& lock) {
+    return lock.identifier() == name.identifier && lock.domain() == name.domain && lock.space() == name.space;
+  });
+}
+
+LostLease* LockBook::find_lost(Token token) const {
+  return lost_.find(static_cast<std::uint32_t>(token.secret),
+                    [&](const LostLease& lost) { return lost.token == token; });
+}
+
+const Lock* LockBook::first_of(std::string_view session) const {
+  const auto found = bound_.find(session);
+  return found == bound_.end() ? nullptr : found->second.begin()->second;
+}
+
+std::vector<std::pair<std::string, Millis>> LockBook::sessions() const {
+  std::vector<std::pair<std::string, Millis>> sessions;
+  for (const auto& [session, locks] : bound_) sessions.emplace_back(session, locks.rbegin()->second->grace);
+  return sessions;
+}
+
+const Lock* LockBook::first_expired(Instant now) {
+  return expiries_.first_due(now, [](const Lock& lock) { return lock.expires_at; });
+}
+
+const Lock* LockBook::expired(const LockName& name, Instant now) const {
+  const Lock* lock = find(name);
+  return lock != nullptr && is_expired(lock->expires_at, now) ? lock : nullptr;
+}
+
+LockStatus LockBook::status(const Lock& lock, Instant now) {
+  return {.domain = std::string(lock.domain()),
+          .identifier = std::string(lock.identifier()),
+          .owner = std::string(lock.owner()),
+          .fence = lock.token.fence,
+          .holds = lock.holds,
+          .granted_at = lock.granted_at,
+          .expires_at = lock.expires_at,
+          .remaining = remaining(lock.expires_at, now)};
+}
+
+Result<LockPage> LockBook::list(const LockListing& request, Instant now) const {
+  LockPage page;
+  auto cursor = scan_page(locks_, request.paging, [&](const Lock& lock) {
+    if (lock.space() != request.space || (request.domain && lock.domain() != *request.domain)) return false;
+    // One whose time is over but whose record is still to come is not shown as held.
+    if (is_expired(lock.expires_at, now)) return false;
+    page.locks.push_back(status(lock, now));
+    return true;
+  });
+  if (!cursor) return tl::unexpected(cursor.error());
+  page.cursor = std::move(*cursor);
+  return page;
+}
+
+}  // namespace tenure
