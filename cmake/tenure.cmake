@@ -31,6 +31,8 @@ function(tenure_gtest name prefix label)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gmock_main rapidcheck_gtest)
+  # Tests are most of what is compiled: what they test is optimized, they themselves need not be.
+  target_compile_options(${name} PRIVATE -O1 -g1)
   # Sanitizers make tests many times slower, so the limit is for hangs only.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}."
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES LABELS ${label} TIMEOUT 1200)

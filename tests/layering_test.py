@@ -30,7 +30,8 @@ BANS = [
     ("clock", r"\b(clock_gettime|gettimeofday|timespec_get|localtime|gmtime)(_r)?\b", EVERYWHERE, ["base/clock.cc"]),
     ("clock", r"\bstd::(clock|time)\s*\(|\btime\s*\(\s*(nullptr|NULL|0|&)", EVERYWHERE, ["base/clock.cc"]),
     ("clock", r'#include\s*(<(ctime|time\.h|sys/time\.h)>|"base/clock\.h")', ["core"], []),
-    ("randomness", r"\b(random_device|mt19937|minstd_rand|default_random_engine|BitGen)", EVERYWHERE, ["base/entropy.cc"]),
+    ("randomness", r"\b(random_device|mt19937|minstd_rand|default_random_engine|BitGen)", EVERYWHERE,
+     ["base/entropy.cc"]),
     ("randomness", r"\b(getrandom|getentropy|arc4random\w*|s?rand|[dlm]rand48)\s*\(", EVERYWHERE,
      ["base/entropy.cc"]),
     ("randomness", r"#include\s*<(random|sys/random\.h)>|\bSystemEntropy\b", ["core"], []),
@@ -44,8 +45,8 @@ BANS = [
     ("threads", r"\b(pthread_\w+|thread_local|volatile|Mutex|MutexLock)\b", ["core"], []),
     ("threads", r'#include\s*(<(thread|mutex|shared_mutex|atomic|condition_variable|future|latch|barrier|semaphore|'
      r'stop_token|pthread\.h)>|"base/mutex\.h")', ["core"], []),
-    ("printing", r"\bstd::(cout|cerr|clog|cin)\b|\b(v?f?printf|f?puts|fput[cs]|fwrite|putchar|perror)\s*\(|\bfmt::print",
-     LIBRARIES, []),
+    ("printing", r"\bstd::(cout|cerr|clog|cin)\b|\bfmt::print", LIBRARIES, []),
+    ("printing", r"\b(v?f?printf|f?puts|fput[cs]|fwrite|putchar|perror)\s*\(", LIBRARIES, []),
     ("printing", r"#include\s*<(iostream|cstdio|stdio\.h)>", LIBRARIES, []),
     ("sockets", r"(?<![\w.>])(socket|accept4?|connect|recv|recvmsg|sendmsg|epoll_\w+)\s*\(", ["core"], []),
     ("sockets", r"#include\s*<(sys/(socket|un|epoll)\.h|netinet/|arpa/|netdb\.h|boost/(asio|beast))",
@@ -62,7 +63,8 @@ STANDARD_HEADER = re.compile(r"^[a-z_0-9]+$")
 
 # Comments, raw strings, strings and characters; a quote between digits (1'000) starts no character.
 NOT_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
+    r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'
+    r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'",
     re.DOTALL)
 
 

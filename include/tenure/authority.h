@@ -35,8 +35,8 @@ class Authority {
   virtual WorkLeases& work() = 0;
   virtual Locks& locks() = 0;
 
-  // Sessions hold bound locks (LockRequest::session). One lives while somebody has joined it, and then for its grace; when
-  // it ends its locks are released. A join without a grace leaves the grace as it is, at first 0.
+  // Sessions hold bound locks (LockRequest::session). One lives while somebody has joined it, and then for its grace;
+  // when it ends its locks are released. A join without a grace leaves the grace as it is, at first 0.
   virtual void join(std::string_view session, std::optional<Millis> grace = {}) = 0;
   virtual void leave(std::string_view session) = 0;
 };

@@ -1,7 +1,7 @@
 // What can go wrong, as codes (the same words as on the wire) and as exceptions.
 //
-// Refusals that a correct program meets in normal life (held by another, cancelled, nothing to lease) are not here: they
-// are answers. What is here is a caller's bug, a limit reached, or an authority that cannot answer.
+// Refusals that a correct program meets in normal life (held by another, cancelled, nothing to lease) are not here:
+// they are answers. What is here is a caller's bug, a limit reached, or an authority that cannot answer.
 #pragma once
 
 #include <cstdint>

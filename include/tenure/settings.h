@@ -21,8 +21,8 @@ struct Settings {
   std::uint64_t backlog_max = 1'000'000;                     // offsets waiting in one domain
   std::uint64_t intervals_max = 1'000'000;                   // of done offsets in one domain
   std::uint64_t domains_max = 10'000'000;
-  std::uint32_t holds_max = 1'000'000;                       // of one lock by re-entry
-  std::uint64_t waiters_max = 10'000;  // blocked requests for one name
+  std::uint32_t holds_max = 1'000'000;  // of one lock by re-entry
+  std::uint64_t waiters_max = 10'000;   // blocked requests for one name
   // Memory of all books together; beyond it new work is refused, while completing, failing and releasing always work.
   std::uint64_t state_bytes_max = std::uint64_t{8} << 30;
 };

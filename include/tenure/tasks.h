@@ -1,4 +1,5 @@
-// Tasks: durable work, leased to one worker at a time, retried when it fails, given to another when its worker vanishes.
+// Tasks: durable work, leased to one worker at a time, retried when it fails, given to another when its worker
+// vanishes.
 //
 // Requests are plain structs with designated initializers; the text they view is borrowed for the length of the call:
 //
@@ -115,7 +116,7 @@ struct TaskStatus {
   std::optional<std::string> key;
   Instant created_at;
   std::optional<Instant> not_before;
-  std::optional<Fence> fence;            // these four are the current lease's
+  std::optional<Fence> fence;  // these four are the current lease's
   std::optional<std::string> lease_id;
   std::optional<std::string> worker;
   std::optional<Instant> expires_at;
@@ -178,8 +179,8 @@ struct WorkerPage {
   std::vector<Entry> workers;
 };
 
-// Thread-safe. Calls return when what they did is durable; they throw what errors.h lists. A blocking call ends with its
-// empty answer when its time has passed or its stop_token is asked to stop.
+// Thread-safe. Calls return when what they did is durable; they throw what errors.h lists. A blocking call ends with
+// its empty answer when its time has passed or its stop_token is asked to stop.
 class Tasks {
  public:
   Tasks() = default;

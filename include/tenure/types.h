@@ -44,8 +44,8 @@ struct Offset {
   friend constexpr auto operator<=>(Offset, Offset) = default;
 };
 
-// One page of a listing. `cursor` is "0" at the end; anything else, given back, continues behind this page. A page may be
-// shorter than asked for, even empty, before the end is reached: each call looks at a bounded number of entries.
+// One page of a listing. `cursor` is "0" at the end; anything else, given back, continues behind this page. A page may
+// be shorter than asked for, even empty, before the end is reached: each call looks at a bounded number of entries.
 struct Paging {
   std::int64_t count = 100;
   std::string_view cursor = "0";

@@ -1,5 +1,6 @@
-// Work leases: the offsets of somebody else's log, one at a time and in order for each domain, never twice, with a token
-// that proves it. Timing and scheduling belong to the caller: `succeed` and `fail` hand nothing over, they only hint.
+// Work leases: the offsets of somebody else's log, one at a time and in order for each domain, never twice, with a
+// token that proves it. Timing and scheduling belong to the caller: `succeed` and `fail` hand nothing over, they only
+// hint.
 #pragma once
 
 #include <cstdint>
@@ -103,8 +104,8 @@ struct DomainPage {
   std::vector<std::string> domains;
 };
 
-// Thread-safe. Calls return when what they did is durable. Hard bugs of the caller throw: BacklogOrdering, TokenMismatch,
-// LeaseNotFound.
+// Thread-safe. Calls return when what they did is durable. Hard bugs of the caller throw: BacklogOrdering,
+// TokenMismatch, LeaseNotFound.
 class WorkLeases {
  public:
   WorkLeases() = default;
@@ -120,9 +121,9 @@ class WorkLeases {
   virtual void trim(std::string_view domain, Offset below) = 0;
 
   virtual std::optional<DomainStatus> inspect(std::string_view domain) = 0;
-  virtual OffsetPage backlog(std::string_view domain, const Paging& paging) = 0;   // head first
-  virtual OffsetPage failed(std::string_view domain, const Paging& paging) = 0;    // ascending
-  virtual IntervalPage done(std::string_view domain, const Paging& paging) = 0;    // ascending
+  virtual OffsetPage backlog(std::string_view domain, const Paging& paging) = 0;  // head first
+  virtual OffsetPage failed(std::string_view domain, const Paging& paging) = 0;   // ascending
+  virtual IntervalPage done(std::string_view domain, const Paging& paging) = 0;   // ascending
   virtual DomainPage domains(const Paging& paging) = 0;
 };
 

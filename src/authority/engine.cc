@@ -54,8 +54,24 @@ Moment Engine::moment() {
 
 template <class Request>
 void Engine::ask(const Request& request, Callback<ReplyOf<Request>> done) {
-  put(request, std::move(done));
-  hand_over();
+  Round round;
+  std::optional<Result<ReplyOf<Request>>> reply;
+  Callback<ReplyOf<Request>> at_once;
+  {
+    const MutexLock lock(mutex_);
+    reply.emplace(process(request));
+    learn_durable();
+    // What is durable by now is answered without a detour.
+    if (pending_.empty() && appended_ <= durable_) {
+      at_once = std::move(done);
+    } else {
+      answer<ReplyOf<Request>>(std::move(done), std::move(*reply));
+    }
+    wake_if_due_earlier();
+    end_round(round);
+  }
+  if (at_once) at_once(std::move(*reply));
+  finish(round);
 }
 
 template <class Request>
@@ -116,28 +132,31 @@ Result<ReplyOf<Request>> Engine::decide_and_commit(const Request& request) {
   }
 }
 
+// Of a request that is never the same as one that waits.
+constexpr std::optional<std::uint64_t> kNoPrint;
+
 // A request whose id belongs to one that waits: if it is the same request, the older's wait ends.
 template <class Request>
 std::optional<Failure> Engine::settle_waiting(const Request& request) {
   if constexpr (std::is_same_v<Request, LeaseRequest>) {
-    return settle_in(lease_waiters_, request.request_id, TaskBook::print_of(request));
+    return settle_in(lease_waiters_, request.request_id, [&] { return TaskBook::print_of(request); });
   } else if constexpr (std::is_same_v<Request, Submission> || std::is_same_v<Request, Resubmission>) {
-    return settle_in(lease_waiters_, request.request_id, std::nullopt);
+    return settle_in(lease_waiters_, request.request_id, [] { return kNoPrint; });
   } else if constexpr (std::is_same_v<Request, LockAcquire>) {
-    return settle_in(lock_waiters_, request.request_id, LockBook::print_of(request));
+    return settle_in(lock_waiters_, request.request_id, [&] { return LockBook::print_of(request); });
   } else if constexpr (std::is_same_v<Request, LockGiveBack>) {
-    return settle_in(lock_waiters_, request.request_id, std::nullopt);
+    return settle_in(lock_waiters_, request.request_id, [] { return kNoPrint; });
   } else {
     return std::nullopt;
   }
 }
 
-template <class Wish>
+template <class Wish, class PrintOf>
 std::optional<Failure> Engine::settle_in(Waiters<Wish>& waiters, std::optional<std::string_view> request_id,
-                                         std::optional<std::uint64_t> print) {
+                                         const PrintOf& print_of) {
   const auto* older = request_id ? waiters.find_request(*request_id) : nullptr;
   if (older == nullptr) return std::nullopt;
-  if (older->wish.print != print) {
+  if (older->wish.print != print_of()) {
     return Failure{ErrorCode::kInvalid,
                    fmt::format("request id '{}': expected the request that waits with it, found another", *request_id)};
   }
@@ -208,46 +227,52 @@ void Engine::answer(Callback<Reply> done, Result<Reply> reply) {
                       }});
 }
 
-std::vector<Engine::Answer> Engine::take_ready() {
-  std::vector<Answer> ready;
+void Engine::learn_durable() {
+  if (durable_ < appended_ && !failure_) durable_ = std::max(durable_, ports_.journal.durable());
+}
+
+void Engine::end_round(Round& round) {
+  learn_durable();
+  round.failure = failure_;
+  round.commit_needed = !failure_ && appended_ > std::max(handed_over_, durable_);
+  handed_over_ = appended_;
   while (!pending_.empty() && (failure_ || pending_.front().sequence <= durable_)) {
-    ready.push_back(std::move(pending_.front().answer));
+    round.ready.push_back(std::move(pending_.front().answer));
     pending_.pop_front();
   }
-  return ready;
+}
+
+void Engine::finish(Round& round) {
+  for (Answer& answer : round.ready) answer(round.failure ? &*round.failure : nullptr);
+  if (round.commit_needed) ports_.journal.commit();
+}
+
+void Engine::wake_if_due_earlier() {
+  if (!wake_) return;
+  const Instant due = next_due();
+  if (due >= promised_due_) return;
+  promised_due_ = due;
+  wake_();
 }
 
 void Engine::hand_over() {
-  std::vector<Answer> ready;
-  std::optional<Failure> failure;
-  bool commit_needed = false;
+  Round round;
   {
     const MutexLock lock(mutex_);
-    failure = failure_;
-    commit_needed = !failure && appended_ > handed_over_;
-    handed_over_ = appended_;
-    ready = take_ready();
-    if (wake_) {
-      const Instant due = next_due();
-      if (due < promised_due_) {
-        promised_due_ = due;
-        wake_();
-      }
-    }
+    wake_if_due_earlier();
+    end_round(round);
   }
-  for (Answer& answer : ready) answer(failure ? &*failure : nullptr);
-  if (commit_needed) ports_.journal.commit();
+  finish(round);
 }
 
 void Engine::on_durable(std::uint64_t sequence) {
-  std::vector<Answer> ready;
+  Round round;
   {
     const MutexLock lock(mutex_);
-    if (failure_) return;
     durable_ = std::max(durable_, sequence);
-    ready = take_ready();
+    end_round(round);
   }
-  for (Answer& answer : ready) answer(nullptr);
+  finish(round);
 }
 
 void Engine::on_failed(const std::string& why) {

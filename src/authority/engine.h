@@ -1,19 +1,14 @@
 // The engine: the only owner of state and journal, behind all three faces.
 //
 // A request goes: stamp -> expire what it touches -> decide -> append -> apply -> serve those who wait -> wait for the
-// journal -> answer. All of it but the last two steps happens under one mutex, and nothing there touches a disk or a socket
-// or takes longer than a millisecond. The engine never blocks and owns no thread: a request finishes by callback, on
-// whatever thread reports durability, once everything it saw is durable (one that only looked, too). Those who wait are
-// queued continuations. Time passes only in `run_due`, and for the names a request touches.
+// journal -> answer. All of it but the last two steps happens under one mutex, and nothing there touches a disk or a
+// socket or takes longer than a millisecond. The engine never blocks and owns no thread: a request finishes by
+// callback, on whatever thread reports durability, once everything it saw is durable (one that only looked, too). Those
+// who wait are queued continuations. Time passes only in `run_due`, and for the names a request touches.
 //
-// If the journal fails, memory is ahead of what is durable: from then on every answer is UNAVAILABLE, and a new engine must
-// be built by replay.
+// If the journal fails, memory is ahead of what is durable: from then on every answer is UNAVAILABLE, and a new engine
+// must be built by replay.
 #pragma once
-
-#include <absl/container/btree_map.h>
-#include <absl/container/btree_set.h>
-#include <absl/functional/any_invocable.h>
-#include <tenure/settings.h>
 
 #include <cstdint>
 #include <deque>
@@ -24,6 +19,12 @@
 #include <string_view>
 #include <vector>
 
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
+#include <absl/container/inlined_vector.h>
+#include <absl/functional/any_invocable.h>
+
+#include <tenure/settings.h>
 #include "authority/requests.h"
 #include "authority/waiters.h"
 #include "authority/wishes.h"
@@ -68,8 +69,7 @@ class Engine final : private Journal::Listener {
   Ticket wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) TENURE_EXCLUDES(mutex_);
   Ticket wait(const LockAcquire& request, Millis block, Callback<std::optional<LockGrant>> done)
       TENURE_EXCLUDES(mutex_);
-  Ticket wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done)
-      TENURE_EXCLUDES(mutex_);
+  Ticket wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done) TENURE_EXCLUDES(mutex_);
   // Ends a wait with its empty answer. False: it has been answered, or will be without this.
   bool cancel(Ticket ticket) TENURE_EXCLUDES(mutex_);
   // Ends every wait.
@@ -130,18 +130,29 @@ class Engine final : private Journal::Listener {
   Result<ReplyOf<Request>> decide_and_commit(const Request& request) TENURE_REQUIRES(mutex_);
   template <class Request>
   std::optional<Failure> settle_waiting(const Request& request) TENURE_REQUIRES(mutex_);
-  template <class Wish>
+  template <class Wish, class PrintOf>
   std::optional<Failure> settle_in(Waiters<Wish>& waiters, std::optional<std::string_view> request_id,
-                                   std::optional<std::uint64_t> print) TENURE_REQUIRES(mutex_);
+                                   const PrintOf& print_of) TENURE_REQUIRES(mutex_);
   void commit(const Records& records) TENURE_REQUIRES(mutex_);
   void note(const Record& record) TENURE_REQUIRES(mutex_);
   template <class Reply>
   void answer(Callback<Reply> done, Result<Reply> reply) TENURE_REQUIRES(mutex_);
-  std::vector<Answer> take_ready() TENURE_REQUIRES(mutex_);
+  // Answers that are ready to go, and whether the journal has something to make durable: what a round leaves to be done
+  // once the mutex is let go.
+  struct Round {
+    absl::InlinedVector<Answer, 2> ready;
+    std::optional<Failure> failure;
+    bool commit_needed = false;
+  };
+  void learn_durable() TENURE_REQUIRES(mutex_);
+  void end_round(Round& round) TENURE_REQUIRES(mutex_);
+  void finish(Round& round) TENURE_EXCLUDES(mutex_);
+  void wake_if_due_earlier() TENURE_REQUIRES(mutex_);
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
   void touch_task(std::string_view task_id) TENURE_REQUIRES(mutex_);
   void touch_queue(std::string_view queue) TENURE_REQUIRES(mutex_);
+  int expire_in(std::string_view queue, int most) TENURE_REQUIRES(mutex_);
   void touch_domain(std::string_view domain) TENURE_REQUIRES(mutex_);
   void touch_lock(const LockName& lock) TENURE_REQUIRES(mutex_);
   template <class Request>
@@ -163,8 +174,8 @@ class Engine final : private Journal::Listener {
 
   // --- waiting.cc: those who wait ---
   template <class Request, class Wish>
-  Ticket wait_in(Waiters<Wish>& waiters, const Request& request, Millis block, typename Waiters<Wish>::Waiter waiter)
-      TENURE_REQUIRES(mutex_);
+  Ticket wait_in(Waiters<Wish>& waiters, const Request& request, std::uint64_t print, Millis block,
+                 Callback<ReplyOf<Request>> done) TENURE_REQUIRES(mutex_);
   template <class Wish>
   void answer_nothing(typename Waiters<Wish>::Waiter waiter) TENURE_REQUIRES(mutex_);
   void end_waits() TENURE_REQUIRES(mutex_);
@@ -182,6 +193,7 @@ class Engine final : private Journal::Listener {
   bool promote_one_queue() TENURE_REQUIRES(mutex_);
   void watch_queue(const std::string& queue) TENURE_REQUIRES(mutex_);
   [[nodiscard]] bool is_joined(std::string_view session) const TENURE_REQUIRES(mutex_);
+  [[nodiscard]] bool is_over(std::string_view session) const TENURE_REQUIRES(mutex_);
   void end_when_left(const std::string& name, Session& session) TENURE_REQUIRES(mutex_);
   [[nodiscard]] Instant next_due() const TENURE_REQUIRES(mutex_);
 

@@ -30,6 +30,7 @@ Reply expect_lock(Result<Reply> reply, const LockName& lock) {
 
 template <class Request>
 Result<ReplyOf<Request>> ask_and_wait(Engine& engine, const Request& request, Millis block, std::stop_token stop) {
+  if (block == Millis{0}) return ask(engine, request);
   Reception<ReplyOf<Request>> reception;
   const Ticket ticket = engine.wait(request, block, reception.callback());
   const std::stop_callback give_up(std::move(stop), [&] { engine.cancel(ticket); });
@@ -157,13 +158,9 @@ bool LockFace::force(const LockName& lock, std::optional<Fence> fence) {
 
 bool LockFace::is_locked(const LockName& lock) { return get(lock).has_value(); }
 
-LockExtended LockFace::extend(const LockExtension& request) {
-  return expect_lock(ask(engine_, request), request.lock);
-}
+LockExtended LockFace::extend(const LockExtension& request) { return expect_lock(ask(engine_, request), request.lock); }
 
-std::optional<LockStatus> LockFace::get(const LockName& lock) {
-  return expect_lock(ask(engine_, GetLock{lock}), lock);
-}
+std::optional<LockStatus> LockFace::get(const LockName& lock) { return expect_lock(ask(engine_, GetLock{lock}), lock); }
 
 LockPage LockFace::list(const LockListing& request) { return expect(ask(engine_, ListLocks{request})); }
 

@@ -4,7 +4,6 @@
 #include <tenure/locks.h>
 #include <tenure/tasks.h>
 #include <tenure/work_lease.h>
-
 #include "authority/engine.h"
 
 namespace tenure {

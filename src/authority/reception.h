@@ -1,6 +1,8 @@
 // Where a thread waits for an answer that comes by callback. Thread-safe; used once; outlives its callback's call.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -14,23 +16,33 @@ class Reception {
  public:
   Callback<Reply> callback() {
     return [this](Result<Reply> reply) {
-      const MutexLock lock(mutex_);
       reply_.emplace(std::move(reply));
-      // Under the mutex: the one who waits may destroy this as soon as it has the answer.
+      if (state_.exchange(State::kArrived) == State::kEmpty) return;
+      // Somebody sleeps. Told under the mutex: it may destroy this as soon as it has been.
+      const MutexLock lock(mutex_);
+      told_ = true;
       arrived_.notify_one();
     };
   }
 
   Result<Reply> wait() {
-    const MutexLock lock(mutex_);
-    while (!reply_) arrived_.wait(mutex_);
+    // Most answers are there already: they came on this very thread.
+    auto expected = State::kEmpty;
+    if (state_.compare_exchange_strong(expected, State::kAwaited)) {
+      const MutexLock lock(mutex_);
+      while (!told_) arrived_.wait(mutex_);
+    }
     return std::move(*reply_);
   }
 
  private:
+  enum class State : std::uint8_t { kEmpty, kAwaited, kArrived };
+
+  std::atomic<State> state_{State::kEmpty};
+  std::optional<Result<Reply>> reply_;  // written before kArrived, read after it
   Mutex mutex_;
   Condition arrived_;
-  std::optional<Result<Reply>> reply_ TENURE_GUARDED_BY(mutex_);
+  bool told_ TENURE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tenure

@@ -1,10 +1,6 @@
-// Everything the engine can be asked. What changes something is a request of one of the books; what only looks is a query,
-// declared here. Either has one reply type.
+// Everything the engine can be asked. What changes something is a request of one of the books; what only looks is a
+// query, declared here. Either has one reply type.
 #pragma once
-
-#include <tenure/locks.h>
-#include <tenure/tasks.h>
-#include <tenure/work_lease.h>
 
 #include <optional>
 #include <string_view>
@@ -12,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <tenure/locks.h>
+#include <tenure/tasks.h>
+#include <tenure/work_lease.h>
 #include "core/state.h"
 
 namespace tenure {

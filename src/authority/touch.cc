@@ -19,14 +19,21 @@ void Engine::touch_task(std::string_view task_id) {
   if (const Task* task = state_.tasks().expired(task_id, now_)) commit(TaskBook::decide_expiry(*task));
 }
 
-void Engine::touch_queue(std::string_view queue) {
-  TaskBook& tasks = state_.tasks();
-  // A slice is enough as long as it leaves something to grant: the rest is upkeep's.
-  for (int i = 0; i < kExpirySlice || !tasks.can_grant(queue); ++i) {
-    const Task* task = tasks.first_expired(queue, now_);
+int Engine::expire_in(std::string_view queue, int most) {
+  int done = 0;
+  for (; done < most; ++done) {
+    const Task* task = state_.tasks().first_expired(queue, now_);
     if (task == nullptr) break;
     commit(TaskBook::decide_expiry(*task));
   }
+  return done;
+}
+
+void Engine::touch_queue(std::string_view queue) {
+  TaskBook& tasks = state_.tasks();
+  expire_in(queue, kExpirySlice);
+  // A slice is enough as long as it leaves something to grant: the rest is upkeep's.
+  while (!tasks.has_ready(queue) && expire_in(queue, 1) > 0) continue;
   tasks.promote(queue, now_, kPromotionSlice);
   if (lease_waiters_.count(queue) > 0) freed_queues_.emplace_back(queue);
 }
@@ -36,7 +43,13 @@ void Engine::touch_domain(std::string_view domain) {
 }
 
 void Engine::touch_lock(const LockName& lock) {
-  if (const Lock* found = state_.locks().expired(lock, now_)) commit(LockBook::decide_expiry(*found));
+  const Lock* found = state_.locks().find(lock);
+  if (found == nullptr) return;
+  if (is_expired(found->expires_at, now_)) {
+    commit(LockBook::decide_expiry(*found));
+  } else if (found->is_bound && is_over(found->session())) {
+    commit(LockBook::decide_disconnection(*found));
+  }
 }
 
 void Engine::see_worker(std::string_view worker) {
@@ -80,12 +93,24 @@ Result<QueuePage> Engine::look(const ListQueues& query) {
   auto page = state_.tasks().queues(query.paging);
   if (!page) return page;
   // What is due by now is neither delayed nor leased: the queues shown are brought up to date first.
-  for (const auto& entry : page->queues) touch_queue(entry.queue);
+  int left = kExpirySlice;
+  for (const auto& entry : page->queues) {
+    left -= expire_in(entry.queue, left);
+    state_.tasks().promote(entry.queue, now_, kPromotionSlice);
+    if (lease_waiters_.count(entry.queue) > 0) freed_queues_.push_back(entry.queue);
+  }
   serve();
   return state_.tasks().queues(query.paging);
 }
 
 Result<WorkerPage> Engine::look(const ListWorkers& query) {
+  // A lease whose time is over is nobody's.
+  for (int i = 0; i < kExpirySlice; ++i) {
+    const Task* task = state_.tasks().first_expired(now_);
+    if (task == nullptr) break;
+    commit(TaskBook::decide_expiry(*task));
+  }
+  serve();
   // The cursor is the name shown last behind a mark, since "0" is a name too.
   const Paging& paging = query.paging;
   const bool from_start = paging.cursor == "0";
@@ -127,6 +152,8 @@ Result<std::optional<LockStatus>> Engine::look(const GetLock& query) {
 }
 
 Result<LockPage> Engine::look(const ListLocks& query) {
+  while (end_one_session()) continue;
+  serve();
   auto page = state_.locks().list(query, now_);
   if (!page) return page;
   for (LockStatus& status : page->locks) {

@@ -113,29 +113,42 @@ bool Engine::is_joined(std::string_view session) const {
   return found != sessions_.end() && found->second.joined > 0;
 }
 
+bool Engine::is_over(std::string_view session) const {
+  const auto found = sessions_.find(session);
+  return found != sessions_.end() && found->second.joined == 0 && found->second.ends_at <= now_;
+}
+
 Result<Done> Engine::join(std::string_view session, std::optional<Millis> grace) {
   Checker check;
   check.name("session", session).range("grace", grace.value_or(Millis{0}).count(), 0, kLeaseMax.count());
   if (check.fault()) return tl::unexpected(*check.fault());
-  const MutexLock lock(mutex_);
-  const std::string name(session);
-  Session& joined = sessions_[name];
-  session_ends_.erase({joined.ends_at, name});
-  joined.ends_at = kNever;
-  ++joined.joined;
-  if (grace) joined.grace = *grace;
+  {
+    const MutexLock lock(mutex_);
+    if (failure_) return tl::unexpected(*failure_);
+    stamp();
+    // One that comes too late finds its session ended, and begins another.
+    while (is_over(session) && end_one_session()) continue;
+    serve();
+    const std::string name(session);
+    Session& joined = sessions_[name];
+    session_ends_.erase({joined.ends_at, name});
+    joined.ends_at = kNever;
+    ++joined.joined;
+    if (grace) joined.grace = *grace;
+  }
+  hand_over();
   return Done{};
 }
 
 Result<Done> Engine::leave(std::string_view session) {
   {
     const MutexLock lock(mutex_);
+    if (failure_) return tl::unexpected(*failure_);
     if (!is_joined(session)) {
       return fail_with(ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", session);
     }
     const auto found = sessions_.find(session);
     if (--found->second.joined > 0) return Done{};
-    if (failure_) return Done{};
     stamp();
     end_when_left(found->first, found->second);
     // Without a grace its locks are free at once; if they are very many, upkeep frees the rest.

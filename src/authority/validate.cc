@@ -6,7 +6,7 @@ namespace tenure {
 namespace {
 
 Checker& check_lock(Checker& check, const LockName& lock) {
-  return check.lock_name("domain", lock.domain).lock_name("identifier", lock.identifier).name("space", lock.space);
+  return check.lock_name("domain", lock.domain).lock_name("identifier", lock.identifier);
 }
 
 Checker& check_paging(Checker& check, const Paging& paging) { return check.range("count", paging.count, 1, kCountMax); }
@@ -133,24 +133,29 @@ std::optional<Failure> fault_in(const LockAcquire& request, const Settings& /*se
       .lease("lease", request.lease)
       .name("request id", request.request_id)
       .name("session", request.session)
+      .name("space", request.lock.space)
       .fault();
 }
 
 std::optional<Failure> fault_in(const LockGiveBack& request, const Settings& /*settings*/) {
   Checker check;
-  return check_lock(check, request.lock).token("token", request.token).name("request id", request.request_id).fault();
+  return check_lock(check, request.lock)
+      .token("token", request.token)
+      .name("request id", request.request_id)
+      .name("space", request.lock.space)
+      .fault();
 }
 
 std::optional<Failure> fault_in(const LockExtension& request, const Settings& /*settings*/) {
   Checker check;
   check_lock(check, request.lock).token("token", request.token);
   if (request.lease) check.lease("lease", *request.lease);
-  return check.fault();
+  return check.name("space", request.lock.space).fault();
 }
 
 std::optional<Failure> fault_in(const LockForce& request, const Settings& /*settings*/) {
   Checker check;
-  return check_lock(check, request.lock).fault();
+  return check_lock(check, request.lock).name("space", request.lock.space).fault();
 }
 
 std::optional<Failure> fault_in(const GetTask& request, const Settings& /*settings*/) {
@@ -200,7 +205,7 @@ std::optional<Failure> fault_in(const ListDomains& request, const Settings& /*se
 
 std::optional<Failure> fault_in(const GetLock& request, const Settings& /*settings*/) {
   Checker check;
-  return check_lock(check, request.lock).fault();
+  return check_lock(check, request.lock).name("space", request.lock.space).fault();
 }
 
 std::optional<Failure> fault_in(const ListLocks& request, const Settings& /*settings*/) {
@@ -209,9 +214,9 @@ std::optional<Failure> fault_in(const ListLocks& request, const Settings& /*sett
   return check_paging(check, request.paging).name("space", request.space).fault();
 }
 
-std::optional<Failure> fault_in_wait(Millis block) {
+std::optional<Failure> fault_in_wait(std::string_view what, Millis block) {
   Checker check;
-  return check.range("block", block.count(), 0, kLeaseMax.count()).fault();
+  return check.range(what, block.count(), 0, kLeaseMax.count()).fault();
 }
 
 }  // namespace tenure

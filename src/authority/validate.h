@@ -39,7 +39,7 @@ std::optional<Failure> fault_in(const GetLock& request, const Settings& settings
 std::optional<Failure> fault_in(const ListLocks& request, const Settings& settings);
 std::optional<Failure> fault_in(const AwaitTask& request, const Settings& settings);
 
-// The time a request may block.
-std::optional<Failure> fault_in_wait(Millis block);
+// The time a request may block, by the name it has there.
+std::optional<Failure> fault_in_wait(std::string_view what, Millis block);
 
 }  // namespace tenure

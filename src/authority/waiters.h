@@ -1,13 +1,9 @@
-// Requests that wait for something to become free, first come, first served. Soft state: a restart forgets them, and their
-// callers ask again.
+// Requests that wait for something to become free, first come, first served. Soft state: a restart forgets them, and
+// their callers ask again.
 //
-// Each waits in one place, under one or more names (queues, a lock, a task). Its ticket is its caller's; a repeated request
-// takes over the place under a new ticket.
+// Each waits in one place, under one or more names (queues, a lock, a task). Its ticket is its caller's; a repeated
+// request takes over the place under a new ticket.
 #pragma once
-
-#include <absl/container/btree_map.h>
-#include <absl/container/btree_set.h>
-#include <tenure/types.h>
 
 #include <cstdint>
 #include <optional>
@@ -16,17 +12,22 @@
 #include <utility>
 #include <vector>
 
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
+
+#include <tenure/types.h>
+
 namespace tenure {
 
-// Wish is what the one who waits wants: the request, owned, and whom to answer. One thread.
+// Wish is what the one who waits wants: the request, owned (with names() and request_id), and whom to answer. One
+// thread.
 template <class Wish>
 class Waiters {
  public:
   struct Waiter {
-    std::uint64_t ticket = 0;
-    std::vector<std::string> names;
+    std::uint64_t ticket;
     Instant deadline;
-    std::optional<std::string> request_id;
+    std::vector<std::string> names;
     Wish wish;
   };
 
@@ -54,7 +55,7 @@ class Waiters {
 
   // Puts the waiter into the place of the one with its request id, which is given back.
   Waiter take_over(Waiter waiter) {
-    const std::uint64_t place = requests_.find(*waiter.request_id)->second;
+    const std::uint64_t place = requests_.find(*waiter.wish.request_id)->second;
     Waiter older = remove_place(place);
     insert(place, std::move(waiter));
     return older;
@@ -86,7 +87,7 @@ class Waiters {
  private:
   void insert(std::uint64_t place, Waiter waiter) {
     for (const std::string& name : waiter.names) names_[name].insert(place);
-    if (waiter.request_id) requests_[*waiter.request_id] = place;
+    if (waiter.wish.request_id) requests_[*waiter.wish.request_id] = place;
     tickets_[waiter.ticket] = place;
     deadlines_.insert({waiter.deadline.ms, place});
     waiters_.emplace(place, std::move(waiter));
@@ -102,7 +103,7 @@ class Waiters {
       under->second.erase(place);
       if (under->second.empty()) names_.erase(under);
     }
-    if (waiter.request_id) requests_.erase(*waiter.request_id);
+    if (waiter.wish.request_id) requests_.erase(*waiter.wish.request_id);
     tickets_.erase(waiter.ticket);
     deadlines_.erase({waiter.deadline.ms, place});
     return waiter;

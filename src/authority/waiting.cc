@@ -1,5 +1,5 @@
-// Those who wait, and how they are served: first come, first served, in the same critical section that set free what they
-// wait for.
+// Those who wait, and how they are served: first come, first served, in the same critical section that set free what
+// they wait for.
 #include <fmt/format.h>
 
 #include "authority/engine.h"
@@ -17,105 +17,84 @@ bool is_nothing(const std::optional<T>& reply) {
 }  // namespace
 
 Ticket Engine::wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) {
-  Waiters<LeaseWish>::Waiter waiter;
-  waiter.wish = {.worker = std::string(request.worker),
-                 .queues = {request.queues.begin(), request.queues.end()},
-                 .count = request.count,
-                 .lease = request.lease,
-                 .request_id = own(request.request_id),
-                 .print = TaskBook::print_of(request),
-                 .done = std::move(done)};
-  waiter.names = waiter.wish.queues;
-  waiter.request_id = waiter.wish.request_id;
   Ticket ticket = 0;
   {
     const MutexLock lock(mutex_);
-    ticket = wait_in(lease_waiters_, request, block, std::move(waiter));
+    ticket = wait_in(lease_waiters_, request, TaskBook::print_of(request), block, std::move(done));
   }
   hand_over();
   return ticket;
 }
 
 Ticket Engine::wait(const LockAcquire& request, Millis block, Callback<std::optional<LockGrant>> done) {
-  Waiters<LockWish>::Waiter waiter;
-  waiter.wish = {.domain = std::string(request.lock.domain),
-                 .identifier = std::string(request.lock.identifier),
-                 .space = std::string(request.lock.space),
-                 .owner = std::string(request.owner),
-                 .lease = request.lease,
-                 .request_id = own(request.request_id),
-                 .session = own(request.session),
-                 .user = own(request.user),
-                 .print = LockBook::print_of(request),
-                 .done = std::move(done)};
-  waiter.names = {waiting_name(request.lock), waiting_name(request.lock, request.owner, request.user)};
-  waiter.request_id = waiter.wish.request_id;
   Ticket ticket = 0;
   {
     const MutexLock lock(mutex_);
-    ticket = wait_in(lock_waiters_, request, block, std::move(waiter));
+    ticket = wait_in(lock_waiters_, request, LockBook::print_of(request), block, std::move(done));
   }
   hand_over();
   return ticket;
 }
 
 Ticket Engine::wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done) {
-  Waiters<TaskWish>::Waiter waiter;
-  waiter.wish = {.task_id = std::string(request.task_id), .print = 0, .done = std::move(done)};
-  waiter.names = {waiter.wish.task_id};
   Ticket ticket = 0;
   {
     const MutexLock lock(mutex_);
-    ticket = wait_in(task_waiters_, request, block, std::move(waiter));
+    ticket = wait_in(task_waiters_, request, 0, block, std::move(done));
   }
   hand_over();
   return ticket;
 }
 
 template <class Request, class Wish>
-Ticket Engine::wait_in(Waiters<Wish>& waiters, const Request& request, Millis block,
-                       typename Waiters<Wish>::Waiter waiter) {
+Ticket Engine::wait_in(Waiters<Wish>& waiters, const Request& request, std::uint64_t print, Millis block,
+                       Callback<ReplyOf<Request>> done) {
   using Reply = ReplyOf<Request>;
-  const auto refuse = [&](Failure failure) TENURE_REQUIRES(mutex_) {
-    answer<Reply>(std::move(waiter.wish.done), tl::unexpected(std::move(failure)));
-    return Ticket{0};
-  };
-  if (auto fault = fault_in_wait(block)) return refuse(std::move(*fault));
+  auto fault = fault_in(request, settings_);
+  if (!fault) fault = fault_in_wait(std::is_same_v<Request, LockAcquire> ? "wait" : "block", block);
+  if (fault) {
+    answer<Reply>(std::move(done), tl::unexpected(std::move(*fault)));
+    return 0;
+  }
 
   // The same request, waiting already: this one takes over its place, once time has done what was due.
-  const auto find_older = [&]() -> const typename Waiters<Wish>::Waiter* {
-    const auto* older = waiter.request_id ? waiters.find_request(*waiter.request_id) : nullptr;
-    return older != nullptr && older->wish.print == waiter.wish.print ? older : nullptr;
+  std::optional<std::string_view> request_id;
+  if constexpr (requires { request.request_id; }) request_id = request.request_id;
+  const auto is_waiting = [&] {
+    const auto* older = request_id ? waiters.find_request(*request_id) : nullptr;
+    return older != nullptr && older->wish.print == print;
   };
-  const bool repeats = block > Millis{0} && !failure_ && !fault_in(request, settings_) && find_older() != nullptr;
-  if (repeats) {
+  bool takes_over = block > Millis{0} && !failure_ && is_waiting();
+  if (takes_over) {
     stamp();
     touch(request);
     serve();
+    takes_over = is_waiting();
   }
-  const bool takes_over = repeats && find_older() != nullptr;
   if (!takes_over) {
     auto reply = process(request);
     bool at_once = block == Millis{0} || !reply || !is_nothing(*reply);
     // A repeated lease request whose leases have all ended has had its answer.
     if constexpr (std::is_same_v<Request, LeaseRequest>) {
-      at_once = at_once || (request.request_id && state_.tasks().remembers(*request.request_id));
+      at_once = at_once || (request_id && state_.tasks().remembers(*request_id));
     }
     if (at_once) {
-      answer<Reply>(std::move(waiter.wish.done), std::move(reply));
+      answer<Reply>(std::move(done), std::move(reply));
       return 0;
-    }
-    for (const std::string& name : waiter.names) {
-      if (waiters.count(name) >= settings_.waiters_max) {
-        return refuse({ErrorCode::kBackpressure, fmt::format("waiters for one name: expected fewer than {}, found {}",
-                                                             settings_.waiters_max, waiters.count(name))});
-      }
     }
   }
 
+  Wish wish(request, print, std::move(done));
+  auto names = wish.names();
+  for (const std::string& name : names) {
+    if (takes_over || waiters.count(name) < settings_.waiters_max) continue;
+    answer<Reply>(std::move(wish.done),
+                  fail_with(ErrorCode::kBackpressure, "waiters for one name: expected fewer than {}, found {}",
+                            settings_.waiters_max, waiters.count(name)));
+    return 0;
+  }
   const Ticket ticket = ++tickets_;
-  waiter.ticket = ticket;
-  waiter.deadline = now_ + block;
+  typename Waiters<Wish>::Waiter waiter{ticket, now_ + block, std::move(names), std::move(wish)};
   if (takes_over) {
     answer_nothing<Wish>(waiters.take_over(std::move(waiter)));
   } else {

@@ -1,11 +1,12 @@
 // What those who wait want: their requests, owned, and whom to answer.
 #pragma once
 
-#include <absl/functional/any_invocable.h>
-
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <absl/functional/any_invocable.h>
 
 #include "authority/requests.h"
 #include "base/result.h"
@@ -22,16 +23,39 @@ inline std::optional<std::string_view> lend(const std::optional<std::string>& te
   return text ? std::optional<std::string_view>(*text) : std::nullopt;
 }
 
+// Names that locks, and the owners of locks, are waited for under. No name contains a NUL.
+inline std::string waiting_name(const LockName& lock) {
+  std::string name;
+  name.append(lock.space).append(1, '\0').append(lock.domain).append(1, '\0').append(lock.identifier);
+  return name;
+}
+inline std::string waiting_name(const LockName& lock, std::string_view owner, std::optional<std::string_view> user) {
+  std::string name = waiting_name(lock);
+  name.append(1, '\0').append(owner);
+  if (user) name.append(1, '\0').append(*user);
+  return name;
+}
+
 struct LeaseWish {
   std::string worker;
   std::vector<std::string> queues;
-  std::int64_t count = 1;
-  Millis lease{0};
+  std::int64_t count;
+  Millis lease;
   std::optional<std::string> request_id;
-  std::uint64_t print = 0;
+  std::uint64_t print;
   Callback<std::vector<TaskLease>> done;
 
+  LeaseWish(const LeaseRequest& from, std::uint64_t print_of_it, Callback<std::vector<TaskLease>> whom)
+      : worker(from.worker),
+        queues(from.queues.begin(), from.queues.end()),
+        count(from.count),
+        lease(from.lease),
+        request_id(own(from.request_id)),
+        print(print_of_it),
+        done(std::move(whom)) {}
+
   static std::vector<TaskLease> nothing() { return {}; }
+  [[nodiscard]] std::vector<std::string> names() const { return queues; }
 
   [[nodiscard]] LeaseRequest request() const {
     return {.worker = worker,
@@ -47,14 +71,30 @@ struct LockWish {
   std::string identifier;
   std::string space;
   std::string owner;
-  Millis lease{0};
+  Millis lease;
   std::optional<std::string> request_id;
   std::optional<std::string> session;
   std::optional<std::string> user;
-  std::uint64_t print = 0;
+  std::uint64_t print;
   Callback<std::optional<LockGrant>> done;
 
+  LockWish(const LockAcquire& from, std::uint64_t print_of_it, Callback<std::optional<LockGrant>> whom)
+      : domain(from.lock.domain),
+        identifier(from.lock.identifier),
+        space(from.lock.space),
+        owner(from.owner),
+        lease(from.lease),
+        request_id(own(from.request_id)),
+        session(own(from.session)),
+        user(own(from.user)),
+        print(print_of_it),
+        done(std::move(whom)) {}
+
   static std::optional<LockGrant> nothing() { return std::nullopt; }
+  [[nodiscard]] std::vector<std::string> names() const {
+    const LockName lock{domain, identifier, space};
+    return {waiting_name(lock), waiting_name(lock, owner, lend(user))};
+  }
 
   [[nodiscard]] LockAcquire request() const {
     LockAcquire acquire;
@@ -70,23 +110,15 @@ struct LockWish {
 
 struct TaskWish {
   std::string task_id;
-  std::uint64_t print = 0;
+  std::optional<std::string> request_id;  // never given
+  std::uint64_t print;
   Callback<std::optional<TaskStatus>> done;
 
-  static std::optional<TaskStatus> nothing() { return std::nullopt; }
-};
+  TaskWish(const AwaitTask& from, std::uint64_t print_of_it, Callback<std::optional<TaskStatus>> whom)
+      : task_id(from.task_id), print(print_of_it), done(std::move(whom)) {}
 
-// Names that locks, and the owners of locks, are waited for under. No name contains a NUL.
-inline std::string waiting_name(const LockName& lock) {
-  std::string name;
-  name.append(lock.space).append(1, '\0').append(lock.domain).append(1, '\0').append(lock.identifier);
-  return name;
-}
-inline std::string waiting_name(const LockName& lock, std::string_view owner, std::optional<std::string_view> user) {
-  std::string name = waiting_name(lock);
-  name.append(1, '\0').append(owner);
-  if (user) name.append(1, '\0').append(*user);
-  return name;
-}
+  static std::optional<TaskStatus> nothing() { return std::nullopt; }
+  [[nodiscard]] std::vector<std::string> names() const { return {task_id}; }
+};
 
 }  // namespace tenure

@@ -1,5 +1,5 @@
-// The only packing code. Integers are little-endian or varints (7 bits a byte, low bits first); signed ones are zigzagged
-// first, so that small negative numbers stay short.
+// The only packing code. Integers are little-endian or varints (7 bits a byte, low bits first); signed ones are
+// zigzagged first, so that small negative numbers stay short.
 #pragma once
 
 #include <bit>
@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+
+#include "base/check.h"
 
 namespace tenure {
 
@@ -17,38 +19,47 @@ constexpr std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
 }
 
-// Appends to a string it does not own. One thread.
+constexpr std::size_t varint_size(std::uint64_t value) {
+  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+// Writes into room that was measured before: whoever packs knows the size first. One thread.
 class ByteWriter {
  public:
-  explicit ByteWriter(std::string& out) : out_(out) {}
-
-  void byte(std::uint8_t value) { out_.push_back(static_cast<char>(value)); }
+  // Appends `size` bytes to the string; all of them are then written.
+  ByteWriter(std::string& out, std::size_t size) {
+    const std::size_t begin = out.size();
+    out.resize(begin + size);
+    to_ = out.data() + begin;
+    end_ = to_ + size;
+  }
+  ByteWriter(const ByteWriter&) = delete;
+  ByteWriter& operator=(const ByteWriter&) = delete;
+  ~ByteWriter() { TENURE_CHECK(to_ == end_, "{} bytes of the room not written", end_ - to_); }
 
   void varint(std::uint64_t value) {
-    char packed[10];
-    std::size_t size = 0;
     while (value >= 0x80) {
-      packed[size++] = static_cast<char>(value | 0x80);
+      *to_++ = static_cast<char>(value | 0x80);
       value >>= 7;
     }
-    packed[size++] = static_cast<char>(value);
-    out_.append(packed, size);
+    *to_++ = static_cast<char>(value);
   }
 
   void fixed64(std::uint64_t value) {
     static_assert(std::endian::native == std::endian::little, "fixed integers are stored as they lie in memory");
-    char packed[8];
-    std::memcpy(packed, &value, sizeof packed);
-    out_.append(packed, sizeof packed);
+    std::memcpy(to_, &value, sizeof value);
+    to_ += sizeof value;
   }
 
   void bytes(std::string_view value) {
     varint(value.size());
-    out_.append(value);
+    if (!value.empty()) std::memcpy(to_, value.data(), value.size());
+    to_ += value.size();
   }
 
  private:
-  std::string& out_;
+  char* to_;
+  char* end_;
 };
 
 // Reads what ByteWriter wrote. After the first fault every read gives zero or nothing, and ok() is false. One thread.

@@ -1,10 +1,10 @@
 // Always-on checks. A check that fails is a bug of ours: the process stops with what was expected and what was found.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <string>
 #include <string_view>
+
+#include <fmt/core.h>
 
 namespace tenure {
 
@@ -13,8 +13,8 @@ namespace tenure {
 }  // namespace tenure
 
 // TENURE_CHECK(condition, "format", args...): the message says what was found instead.
-#define TENURE_CHECK(condition, ...)                                                          \
-  do {                                                                                        \
-    if (!(condition)) [[unlikely]]                                                            \
-      ::tenure::check_failed(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__));     \
+#define TENURE_CHECK(condition, ...)                                                      \
+  do {                                                                                    \
+    if (!(condition)) [[unlikely]]                                                        \
+      ::tenure::check_failed(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)); \
   } while (false)

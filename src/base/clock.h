@@ -1,9 +1,9 @@
 // The only way to time. clock.cc is the one file that reads a clock.
 #pragma once
 
-#include <tenure/types.h>
-
 #include <atomic>
+
+#include <tenure/types.h>
 
 namespace tenure {
 
@@ -36,8 +36,8 @@ class ManualClock final : public Clock {
   std::atomic<std::int64_t> since_{0};
 };
 
-// The authority's time: the wall clock once, at the start, but never before `floor` (the last stamp of its journal); from
-// then on the boot clock's advance, so that a wall clock that jumps changes nothing. Immutable.
+// The authority's time: the wall clock once, at the start, but never before `floor` (the last stamp of its journal);
+// from then on the boot clock's advance, so that a wall clock that jumps changes nothing. Immutable.
 class AuthorityTime {
  public:
   AuthorityTime(const Clock& clock, Instant floor)

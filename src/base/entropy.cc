@@ -1,8 +1,7 @@
 #include "base/entropy.h"
 
-#include <sys/random.h>
-
 #include <cerrno>
+#include <sys/random.h>
 
 #include "base/check.h"
 

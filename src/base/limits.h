@@ -2,12 +2,11 @@
 // Faces check arguments from left to right and report the first fault.
 #pragma once
 
-#include <tenure/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include <tenure/types.h>
 #include "base/result.h"
 
 namespace tenure {

@@ -1,13 +1,14 @@
 // How errors travel inside: as values. The C++ API throws them (see raise), the wire prints them.
 #pragma once
 
-#include <fmt/core.h>
-#include <tenure/errors.h>
-#include <tl/expected.hpp>
-
 #include <optional>
 #include <string>
 #include <utility>
+
+#include <fmt/core.h>
+#include <tl/expected.hpp>
+
+#include <tenure/errors.h>
 
 namespace tenure {
 

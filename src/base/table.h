@@ -1,11 +1,12 @@
 // A hash table that never pauses: linear hashing over intrusive chains.
 //
-// A table that doubles at once moves every entry while the authority's mutex is held: seconds at ten million entries. Here
-// each insertion beyond the load of one entry a bucket splits just one bucket, so the cost of growth is spread evenly, and
-// an entry costs eight bytes beside its own link. Buckets lie in fixed segments that never move; the table does not shrink.
+// A table that doubles at once moves every entry while the authority's mutex is held: seconds at ten million entries.
+// Here each insertion beyond the load of one entry a bucket splits just one bucket, so the cost of growth is spread
+// evenly, and an entry costs eight bytes beside its own link. Buckets lie in fixed segments that never move; the table
+// does not shrink.
 //
-// Scanning goes by bucket number. A split moves entries only to a higher bucket, so a scan that is continued later misses
-// nothing that was there all the time (it may see an entry twice).
+// Scanning goes by bucket number. A split moves entries only to a higher bucket, so a scan that is continued later
+// misses nothing that was there all the time (it may see an entry twice).
 #pragma once
 
 #include <array>
@@ -74,7 +75,7 @@ class Table {
   static constexpr std::uint64_t kSegmentBuckets = 512;
   using Segment = std::array<T*, kSegmentBuckets>;
 
-  T*& bucket(std::uint64_t index) const {
+  [[nodiscard]] T*& bucket(std::uint64_t index) const {
     return (*segments_[index / kSegmentBuckets])[index % kSegmentBuckets];
   }
 

@@ -1,14 +1,15 @@
 #include "base/text.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
+#include <cstring>
+
+#include <fmt/format.h>
 
 namespace tenure {
 namespace {
 
-// The length of the well-formed UTF-8 sequence at the front of `text`, 0 if there is none. Overlong forms, surrogates and
-// everything above U+10FFFF are ill-formed: hence the bounds on the second byte.
+// The length of the well-formed UTF-8 sequence at the front of `text`, 0 if there is none. Overlong forms, surrogates
+// and everything above U+10FFFF are ill-formed: hence the bounds on the second byte.
 std::size_t sequence_length(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t lead = at(0);
@@ -29,9 +30,22 @@ bool is_control(std::string_view sequence) {
   return lead < 0x20 || lead == 0x7f || (lead == 0xc2 && static_cast<std::uint8_t>(sequence[1]) < 0xa0);
 }
 
+// Whether all eight bytes lie in 0x20 to 0x7e, as nearly all bytes of names do. Each test leaves its answer in the top
+// bit of every byte: below 0x20, above 0x7e, or not ASCII at all.
+bool is_plain(std::uint64_t eight) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  const std::uint64_t below = eight - 0x20 * kOnes;
+  const std::uint64_t above = eight + kOnes;
+  return ((below | above | eight) & 0x80 * kOnes) == 0;
+}
+
 template <class Accept>
 bool every_sequence(std::string_view text, Accept accept) {
   while (!text.empty()) {
+    if (text[0] >= 0x20 && text[0] < 0x7f) {
+      text.remove_prefix(1);
+      continue;
+    }
     const std::size_t length = sequence_length(text);
     if (length == 0 || !accept(text.substr(0, length))) return false;
     text.remove_prefix(length);
@@ -46,6 +60,10 @@ bool is_utf8(std::string_view text) {
 }
 
 bool is_clean(std::string_view text) {
+  for (std::uint64_t eight = 0; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
+    std::memcpy(&eight, text.data(), sizeof eight);
+    if (!is_plain(eight)) break;
+  }
   return every_sequence(text, [](std::string_view sequence) { return !is_control(sequence); });
 }
 
@@ -82,17 +100,23 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-std::string hex16(std::uint64_t value) { return fmt::format("{:016x}", value); }
+std::string hex16(std::uint64_t value) {
+  std::string text(16, '0');
+  for (std::size_t i = 16; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
+  return text;
+}
 
 std::optional<std::uint64_t> parse_hex16(std::string_view text) {
   if (text.size() != 16) return std::nullopt;
   std::uint64_t value = 0;
+  bool good = true;
   for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit && (c < 'a' || c > 'f')) return std::nullopt;
-    value = value << 4 | static_cast<std::uint64_t>(digit ? c - '0' : c - 'a' + 10);
+    const auto digit = static_cast<unsigned>(c - '0');
+    const auto letter = static_cast<unsigned>(c - 'a');
+    good = good && (digit < 10 || letter < 6);
+    value = value << 4 | (digit < 10 ? digit : letter + 10);
   }
-  return value;
+  return good ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) {

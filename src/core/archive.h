@@ -2,12 +2,11 @@
 // archive decides nothing by itself: upkeep asks it what is overdue, and only the record Forgotten takes something out.
 #pragma once
 
-#include <tenure/settings.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include <tenure/settings.h>
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/table.h"
@@ -116,8 +115,8 @@ class RequestMemories {
   [[nodiscard]] Result<const Memory*> recall(std::optional<std::string_view> id, std::uint64_t print) const {
     const Memory* memory = id ? find(*id) : nullptr;
     if (memory != nullptr && memory->print != print) {
-      return fail_with(ErrorCode::kInvalid, "request id '{}': expected the request it was first used for, found another",
-                       *id);
+      return fail_with(ErrorCode::kInvalid,
+                       "request id '{}': expected the request it was first used for, found another", *id);
     }
     return memory;
   }

@@ -1,9 +1,6 @@
 // Cursors of listings: "0" for the beginning and the end, else a few numbers joined by dots.
 #pragma once
 
-#include <absl/container/inlined_vector.h>
-#include <tenure/types.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,6 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include <absl/container/inlined_vector.h>
+
+#include <tenure/types.h>
 #include "base/result.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -31,11 +31,12 @@ Result<std::optional<CursorKey<N>>> parse_cursor(std::string_view text) {
   CursorKey<N> key{};
   std::string_view left = text;
   for (std::size_t i = 0; i < N; ++i) {
-    const std::size_t end = i + 1 == N ? left.size() : left.find('.');
-    const auto number = parse_decimal(left.substr(0, end));
-    if (!number) return unknown_cursor(text);
+    const bool is_last = i + 1 == N;
+    const std::size_t dot = left.find('.');
+    const auto number = parse_decimal(left.substr(0, dot));
+    if (!number || is_last != (dot == std::string_view::npos)) return unknown_cursor(text);
     key[i] = *number;
-    left.remove_prefix(i + 1 == N ? end : end + 1);
+    if (!is_last) left.remove_prefix(dot + 1);
   }
   return key;
 }
@@ -50,8 +51,8 @@ std::string cursor_text(const CursorKey<N>& key) {
   return text;
 }
 
-// One page of a table, bucket by bucket and within a bucket by hash, so that a table that grows meanwhile hides nothing.
-// show(const T&) adds an entry to the page, or answers false to pass over it. The cursor is where to go on.
+// One page of a table, bucket by bucket and within a bucket by hash, so that a table that grows meanwhile hides
+// nothing. show(const T&) adds an entry to the page, or answers false to pass over it. The cursor is where to go on.
 template <class T, class Show>
 Result<std::string> scan_page(const Table<T>& table, const Paging& paging, const Show& show) {
   constexpr std::uint64_t kBucketsPerPage = 4096;
@@ -63,8 +64,7 @@ Result<std::string> scan_page(const Table<T>& table, const Paging& paging, const
     if (looked == kBucketsPerPage) return cursor_text<2>({bucket, 0});
     absl::InlinedVector<const T*, 8> entries;
     table.visit_bucket(bucket, [&](const T& entry) { entries.push_back(&entry); });
-    std::sort(entries.begin(), entries.end(),
-              [](const T* a, const T* b) { return a->table_hash < b->table_hash; });
+    std::sort(entries.begin(), entries.end(), [](const T* a, const T* b) { return a->table_hash < b->table_hash; });
     for (const T* entry : entries) {
       if (entry->table_hash < hash) continue;
       if (shown >= paging.count && entry->table_hash != hash) return cursor_text<2>({bucket, entry->table_hash});

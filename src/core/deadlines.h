@@ -3,11 +3,12 @@
 // cost nothing here, however many there are, and an entity comes up at most once for each time it was armed.
 #pragma once
 
-#include <absl/container/btree_map.h>
-#include <tenure/types.h>
-
 #include <cstdint>
 #include <utility>
+
+#include <absl/container/btree_map.h>
+
+#include <tenure/types.h>
 
 namespace tenure {
 

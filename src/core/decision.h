@@ -1,14 +1,13 @@
 // What a decision is made from, and what it is made of.
 #pragma once
 
-#include <tenure/settings.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tenure/settings.h>
 #include "base/entropy.h"
 #include "base/hash.h"
 #include "base/result.h"
@@ -19,22 +18,20 @@ namespace tenure {
 // What the books have in common: the counters, and the digest that every `apply` keeps true. One thread.
 class Common {
  public:
-  Common() { digest_ += hash(); }
+  Common() { rehash(); }
 
   [[nodiscard]] Fence fence() const { return fence_; }
   [[nodiscard]] Fence next_fence(std::uint64_t ahead = 0) const { return Fence{fence_.value + 1 + ahead}; }
   [[nodiscard]] Digest digest() const { return digest_; }
 
   void set_fence(Fence fence) {
-    digest_ -= hash();
     fence_ = fence;
-    digest_ += hash();
+    rehash();
   }
   // The number of a task that is created now.
   std::uint64_t count_task() {
-    digest_ -= hash();
     ++tasks_created_;
-    digest_ += hash();
+    rehash();
     return tasks_created_;
   }
   void put_in(Digest entity) { digest_ += entity; }
@@ -47,10 +44,15 @@ class Common {
   }
 
  private:
-  [[nodiscard]] Digest hash() const { return digest_of(Entity::kCounters, *this); }
+  void rehash() {
+    digest_ -= own_;
+    own_ = digest_of(Entity::kCounters, *this);
+    digest_ += own_;
+  }
 
   Fence fence_;
   std::uint64_t tasks_created_ = 0;
+  Digest own_;  // of the counters
   Digest digest_;
 };
 

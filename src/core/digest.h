@@ -1,9 +1,6 @@
-// The state's fingerprint: a 128-bit sum of one hash per entity. A sum, so that `apply` can adjust it (take the entity's
-// old hash out, put its new one in) and so that it does not depend on any order.
+// The state's fingerprint: a 128-bit sum of one hash per entity. A sum, so that `apply` can adjust it (take the
+// entity's old hash out, put its new one in) and so that it does not depend on any order.
 #pragma once
-
-#include <tenure/types.h>
-#include <xxhash.h>
 
 #include <array>
 #include <cstdint>
@@ -12,6 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <tenure/types.h>
+#include "base/check.h"
 #include "base/hash.h"
 #include "core/lease.h"
 
@@ -55,12 +54,14 @@ enum class Entity : std::uint8_t {
   kFailedOffsets,
   kLock,
   kLostLease,
+  kSession,
 };
 
-// Hashes the fields an entity shows it, in order. Texts count by their hash and length.
+// Hashes the fields an entity shows it, in order: numbers by their bytes, short texts by their length and bytes, long
+// ones by their length and hash.
 class EntityHash {
  public:
-  explicit EntityHash(Entity kind) { word(static_cast<std::uint64_t>(kind)); }
+  explicit EntityHash(Entity kind) { add(kind); }
 
   template <class T>
   void operator()(std::string_view /*name*/, const T& value) {
@@ -68,21 +69,31 @@ class EntityHash {
   }
 
   [[nodiscard]] Digest digest() const {
-    const XXH128_hash_t hash = XXH3_128bits(words_.data(), used_ * sizeof words_[0]);
-    return {hash.high64, hash.low64};
+    const Hash128 hash = hash128({bytes_.data(), used_});
+    return {hash.high, hash.low};
   }
 
  private:
-  void word(std::uint64_t value) { words_.at(used_++) = value; }
+  static constexpr std::size_t kShortText = 32;
+
+  void append(const void* from, std::size_t size) {
+    TENURE_CHECK(used_ + size <= bytes_.size(), "an entity of more than {} bytes", bytes_.size());
+    std::memcpy(bytes_.data() + used_, from, size);
+    used_ += size;
+  }
 
   template <class T>
     requires std::is_integral_v<T> || std::is_enum_v<T>
   void add(T value) {
-    word(static_cast<std::uint64_t>(value));
+    append(&value, sizeof value);
   }
   void add(std::string_view text) {
-    word(hash64(text));
-    word(text.size());
+    add(static_cast<std::uint32_t>(text.size()));
+    if (text.size() > kShortText) {
+      add(hash64(text));
+    } else if (!text.empty()) {
+      append(text.data(), text.size());
+    }
   }
   void add(Instant value) { add(value.ms); }
   void add(Millis value) { add(value.count()); }
@@ -94,11 +105,11 @@ class EntityHash {
   }
   template <class T>
   void add(const std::optional<T>& value) {
-    word(value.has_value() ? 1 : 0);
+    add(value.has_value());
     if (value) add(*value);
   }
 
-  std::array<std::uint64_t, 40> words_;
+  std::array<char, 512> bytes_;
   std::size_t used_ = 0;
 };
 

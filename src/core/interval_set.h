@@ -1,10 +1,11 @@
 // A set of offsets kept as intervals: a million consecutive offsets cost as much as one. One thread.
 #pragma once
 
-#include <absl/container/btree_map.h>
-#include <tenure/work_lease.h>
-
 #include <cstdint>
+
+#include <absl/container/btree_map.h>
+
+#include <tenure/work_lease.h>
 
 namespace tenure {
 
@@ -17,8 +18,8 @@ class IntervalSet {
   [[nodiscard]] std::uint64_t offsets() const { return offsets_; }
   [[nodiscard]] const Map& map() const { return intervals_; }
 
-  // Adds an offset that is not in the set, merging what it touches. removed(Interval) and added(Interval) tell the caller
-  // which intervals went and which came.
+  // Adds an offset that is not in the set, merging what it touches. removed(Interval) and added(Interval) tell the
+  // caller which intervals went and which came.
   template <class Removed, class Added>
   void add(Offset offset, const Removed& removed, const Added& added) {
     Interval merged{offset, offset};

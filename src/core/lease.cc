@@ -1,12 +1,18 @@
 #include "core/lease.h"
 
-#include <fmt/core.h>
+#include <charconv>
 
 #include "base/text.h"
 
 namespace tenure {
 
-std::string Token::text() const { return fmt::format("{}-{:016x}", fence.value, secret); }
+std::string Token::text() const {
+  char text[20 + 1 + 16];
+  char* to = std::to_chars(text, text + 20, fence.value).ptr;
+  *to++ = '-';
+  for (int shift = 60; shift >= 0; shift -= 4) *to++ = "0123456789abcdef"[secret >> shift & 15];
+  return {text, to};
+}
 
 std::optional<Token> Token::parse(std::string_view text) {
   const std::size_t dash = text.find('-');

@@ -1,12 +1,12 @@
 // What all three books share: a lease is ownership by one holder until an instant, proven by a token.
 #pragma once
 
-#include <tenure/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <tenure/types.h>
 
 namespace tenure {
 

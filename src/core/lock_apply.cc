@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/limits.h"
 #include "core/lock_book.h"
 
 namespace tenure {
@@ -24,9 +25,12 @@ LockName name_of_lock(const R& record) {
 // --- the entities ---
 
 Lock* Lock::make(const record::LockGranted& record) {
-  const std::array<std::string_view, kTexts> texts = {
-      record.space, record.domain, record.identifier, record.owner, record.user.value_or(std::string_view{}),
-      record.session.value_or(std::string_view{})};
+  const std::array<std::string_view, kTexts> texts = {record.space,
+                                                      record.domain,
+                                                      record.identifier,
+                                                      record.owner,
+                                                      record.user.value_or(std::string_view{}),
+                                                      record.session.value_or(std::string_view{})};
   std::size_t size = 0;
   for (const std::string_view text : texts) size += text.size();
   Lock* lock = new (::operator new(sizeof(Lock) + size)) Lock();
@@ -65,16 +69,29 @@ void LockBook::remember_lost(const Lock& lock, LostCause cause, Instant stamp) {
   common_.put_in(digest_of(Entity::kLostLease, *lost));
 }
 
+void LockBook::bind(Lock& lock) {
+  BoundLocks& bound = bound_[std::string(lock.session())];
+  if (!bound.locks.empty()) common_.take_out(digest_of(Entity::kSession, bound));
+  bound.session = lock.session();
+  bound.grace = lock.grace;
+  bound.locks[lock.token.fence] = &lock;
+  common_.put_in(digest_of(Entity::kSession, bound));
+}
+
+void LockBook::unbind(const Lock& lock) {
+  const auto found = bound_.find(lock.session());
+  found->second.locks.erase(lock.token.fence);
+  if (!found->second.locks.empty()) return;
+  common_.take_out(digest_of(Entity::kSession, found->second));
+  bound_.erase(found);
+}
+
 void LockBook::free(Lock& lock) {
   changing(lock);
   expiries_.disarm(lock);
   locks_.remove(lock);
   bytes_ -= lock.bytes() + kLockOverhead;
-  if (lock.is_bound) {
-    const auto session = bound_.find(lock.session());
-    session->second.erase(lock.token.fence);
-    if (session->second.empty()) bound_.erase(session);
-  }
+  if (lock.is_bound) unbind(lock);
   Lock::destroy(&lock);
 }
 
@@ -88,16 +105,17 @@ Broken LockBook::check_holder(const Lock* lock, Token token, Instant stamp) cons
 // --- records ---
 
 Broken LockBook::apply(const record::LockGranted& record, Instant stamp) {
-  if (find(name_of_lock(record)) != nullptr) return "lock must be free";
-  if (record.token.fence <= common_.fence()) return "fence must be greater than every earlier one";
   for (const std::string_view text : {record.space, record.domain, record.identifier, record.owner,
                                       record.user.value_or(""), record.session.value_or("")}) {
-    if (text.size() > 255) return "a name must have at most 255 bytes";
+    if (text.size() > kNameBytesMax) return "a name must have at most 255 bytes";
   }
+  const std::uint64_t hash = hash_of(name_of_lock(record));
+  if (find(name_of_lock(record), hash) != nullptr) return "lock must be free";
+  if (record.token.fence <= common_.fence()) return "fence must be greater than every earlier one";
   if (!requests_.is_new(record.request)) return "request id must be new";
 
   Lock* lock = Lock::make(record);
-  lock->name_hash = hash_of(lock->name());
+  lock->name_hash = hash;
   lock->token = record.token;
   lock->granted_at = stamp;
   lock->expires_at = record.lease_expiry;
@@ -106,7 +124,7 @@ Broken LockBook::apply(const record::LockGranted& record, Instant stamp) {
   common_.set_fence(record.token.fence);
   locks_.insert(*lock, table_hash(lock->name_hash));
   expiries_.arm(*lock, lock->expires_at, lock->token.fence.value);
-  if (lock->is_bound) bound_[std::string(*record.session)][lock->token.fence] = lock;
+  if (lock->is_bound) bind(*lock);
   bytes_ += lock->bytes() + kLockOverhead;
   changed(*lock);
   requests_.remember(record.request, stamp, LockAnswer{record.token, 1});
@@ -178,9 +196,9 @@ Broken LockBook::apply(const record::LockForced& record, Instant stamp) {
   return nullptr;
 }
 
-Broken LockBook::forget_lost(std::string_view text) {
-  const auto token = Token::parse(text);
-  LostLease* lost = token ? find_lost(*token) : nullptr;
+Broken LockBook::forget_lost(std::string_view token) {
+  const auto parsed = Token::parse(token);
+  LostLease* lost = parsed ? find_lost(*parsed) : nullptr;
   if (lost == nullptr) return "the lost lease must be remembered";
   if (archive_.oldest() != lost) return "what is forgotten must be the oldest";
   archive_.drop_oldest();

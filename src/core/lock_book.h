@@ -1,19 +1,19 @@
-// The lock book: locks by name, held by one owner at a time until released, expired, forced, or their session ended. A lock
-// that nobody holds takes no memory.
+// The lock book: locks by name, held by one owner at a time until released, expired, forced, or their session ended. A
+// lock that nobody holds takes no memory.
 //
-// Two sides that never mix: `decide` reads and answers with records; `apply` writes and is all that replay calls. The rest
-// are views. One thread: the authority's mutex guards it.
+// Two sides that never mix: `decide` reads and answers with records; `apply` writes and is all that replay calls. The
+// rest are views. One thread: the authority's mutex guards it.
 #pragma once
-
-#include <absl/container/btree_map.h>
-#include <tenure/locks.h>
-#include <tenure/settings.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <absl/container/btree_map.h>
+
+#include <tenure/locks.h>
+#include <tenure/settings.h>
 #include "base/table.h"
 #include "core/archive.h"
 #include "core/deadlines.h"
@@ -25,6 +25,7 @@ namespace tenure {
 // A lock that is held: one allocation, this and behind it its texts.
 struct Lock : TableLink<Lock> {
   std::uint64_t name_hash = 0;
+  Digest digest;  // its own part of the state's, so that freeing need not make it anew
   Token token;
   Instant granted_at;
   Instant expires_at;
@@ -115,6 +116,19 @@ struct LockAnswer {
   }
 };
 
+// The locks bound to one session, and the grace of its latest grant.
+struct BoundLocks {
+  std::string session;
+  Millis grace{0};
+  absl::btree_map<Fence, Lock*> locks;
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("session", session);
+    visit("grace", grace);
+  }
+};
+
 // An acquire as the authority sees it: with the user it came from, and the grace of its session.
 struct LockAcquire : LockRequest {
   std::optional<std::string_view> user{};
@@ -161,14 +175,14 @@ class LockBook {
 
   // --- time: keeps the order of what is due; no part of the state ---
   const Lock* first_expired(Instant now);
-  [[nodiscard]] const Lock* expired(const LockName& name, Instant now) const;
   [[nodiscard]] Instant next_expiry() const { return expiries_.next(); }
 
   // --- views ---
   [[nodiscard]] static std::uint64_t hash_of(const LockName& name);
-  // The fingerprint of an acquire: its lock and owner.
+  // The fingerprints of an acquire (its lock and owner) and of a release (its lock and token).
   [[nodiscard]] static std::uint64_t print_of(const LockRequest& request);
-  [[nodiscard]] const Lock* find(const LockName& name) const;
+  [[nodiscard]] static std::uint64_t print_of(const LockRelease& request);
+  [[nodiscard]] const Lock* find(const LockName& name) const { return find(name, hash_of(name)); }
   // The oldest lock bound to the session; null when there is none.
   [[nodiscard]] const Lock* first_of(std::string_view session) const;
   // Every session that has a bound lock, with the grace of its latest grant.
@@ -184,17 +198,24 @@ class LockBook {
   void visit_entities(const Visit& visit) const {
     locks_.visit_all([&](const Lock& lock) { visit(Entity::kLock, lock); });
     lost_.visit_all([&](const LostLease& lost) { visit(Entity::kLostLease, lost); });
+    for (const auto& [session, bound] : bound_) visit(Entity::kSession, bound);
     requests_.visit_all([&](const auto& memory) { visit(Entity::kRequest, memory); });
   }
 
  private:
   // Why a token is not the present holder's: EXPIRED or NOTHELD.
   [[nodiscard]] tl::unexpected<Failure> refuse(const LockName& name, std::optional<Token> token) const;
+  [[nodiscard]] const Lock* find(const LockName& name, std::uint64_t hash) const;
   [[nodiscard]] LostLease* find_lost(Token token) const;
   [[nodiscard]] Broken check_holder(const Lock* lock, Token token, Instant stamp) const;
   [[nodiscard]] Lock* find_mutable(const LockName& name) const { return const_cast<Lock*>(find(name)); }
-  void changing(const Lock& lock) { common_.take_out(digest_of(Entity::kLock, lock)); }
-  void changed(const Lock& lock) { common_.put_in(digest_of(Entity::kLock, lock)); }
+  void changing(const Lock& lock) { common_.take_out(lock.digest); }
+  void changed(Lock& lock) {
+    lock.digest = digest_of(Entity::kLock, lock);
+    common_.put_in(lock.digest);
+  }
+  void bind(Lock& lock);
+  void unbind(const Lock& lock);
   void remember_lost(const Lock& lock, LostCause cause, Instant stamp);
   void free(Lock& lock);
 
@@ -204,7 +225,7 @@ class LockBook {
   Table<Lock> locks_;
   Table<LostLease> lost_;
   Deadlines<Lock> expiries_;
-  absl::btree_map<std::string, absl::btree_map<Fence, Lock*>, std::less<>> bound_;  // by session
+  absl::btree_map<std::string, BoundLocks, std::less<>> bound_;  // by session
   std::uint64_t bytes_ = 0;
 };
 

@@ -18,8 +18,8 @@ LockGrant grant_of(Token token, Instant expires_at, std::uint32_t holds, Instant
 }  // namespace
 
 std::string_view to_string(LostCause cause) {
-  static constexpr std::string_view kWords[] = {"its lease expired", "it was released by force",
-                                                "its session ended", "its grant could not be delivered"};
+  static constexpr std::string_view kWords[] = {"its lease expired", "it was released by force", "its session ended",
+                                                "its grant could not be delivered"};
   return kWords[static_cast<std::size_t>(cause)];
 }
 
@@ -29,12 +29,13 @@ tl::unexpected<Failure> LockBook::refuse(const LockName& name, std::optional<Tok
     return fail_with(ErrorCode::kExpired, "lock '{}{}{}': expected a lease that lasts, found that {}", name.domain,
                      kLockDelimiter, name.identifier, to_string(lost->cause));
   }
-  return fail_with(ErrorCode::kNotHeld, "lock '{}{}{}': expected the token of its holder, found one released or unknown",
-                   name.domain, kLockDelimiter, name.identifier);
+  return fail_with(ErrorCode::kNotHeld,
+                   "lock '{}{}{}': expected the token of its holder, found one released or unknown", name.domain,
+                   kLockDelimiter, name.identifier);
 }
 
 Verdict<std::optional<LockGrant>> LockBook::decide(const LockAcquire& request, const Moment& moment) const {
-  const std::uint64_t print = print_of(request);
+  const std::uint64_t print = request.request_id ? print_of(request) : 0;
   const Lock* lock = find(request.lock);
   const auto known = requests_.recall(request.request_id, print);
   if (!known) return {tl::unexpected(known.error())};
@@ -77,12 +78,7 @@ Verdict<std::optional<LockGrant>> LockBook::decide(const LockAcquire& request, c
 }
 
 Verdict<std::uint32_t> LockBook::decide(const LockGiveBack& request, const Moment& /*moment*/) const {
-  const std::uint64_t print = Fingerprint("release")
-                                  .add(request.lock.space)
-                                  .add(request.lock.domain)
-                                  .add(request.lock.identifier)
-                                  .add(request.token)
-                                  .value();
+  const std::uint64_t print = request.request_id ? print_of(request) : 0;
   const auto known = requests_.recall(request.request_id, print);
   if (!known) return {tl::unexpected(known.error())};
   if (*known != nullptr) return {(*known)->answer.holds};
@@ -104,8 +100,8 @@ Verdict<LockExtended> LockBook::decide(const LockExtension& request, const Momen
   const Instant expires_at = std::max(wanted, lock->expires_at);
   Records records;
   if (wanted > lock->expires_at) {
-    records.emplace_back(record::LockExtended{request.lock.space, request.lock.domain, request.lock.identifier, *token,
-                                              wanted});
+    records.emplace_back(
+        record::LockExtended{request.lock.space, request.lock.domain, request.lock.identifier, *token, wanted});
   }
   return {LockExtended{token->fence, remaining(expires_at, moment.now)}, std::move(records)};
 }
@@ -113,8 +109,7 @@ Verdict<LockExtended> LockBook::decide(const LockExtension& request, const Momen
 Verdict<bool> LockBook::decide(const LockForce& request, const Moment& /*moment*/) const {
   const Lock* lock = find(request.lock);
   if (lock == nullptr || (request.fence && *request.fence != lock->token.fence)) return {false};
-  return {true,
-          {record::LockForced{request.lock.space, request.lock.domain, request.lock.identifier, lock->token}}};
+  return {true, {record::LockForced{request.lock.space, request.lock.domain, request.lock.identifier, lock->token}}};
 }
 
 Records LockBook::decide_expiry(const Lock& lock) {
@@ -122,8 +117,8 @@ Records LockBook::decide_expiry(const Lock& lock) {
 }
 
 Records LockBook::decide_disconnection(const Lock& lock) {
-  return {record::LockReleased{lock.space(), lock.domain(), lock.identifier(), lock.token, 0,
-                               ReleaseCause::kDisconnected}};
+  return {
+      record::LockReleased{lock.space(), lock.domain(), lock.identifier(), lock.token, 0, ReleaseCause::kDisconnected}};
 }
 
 std::optional<record::Forgotten> LockBook::decide_forgetting(const Settings& settings, Instant now) const {

@@ -1,24 +1,43 @@
 // What can be read of the lock book, and what time asks of it.
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/limits.h"
 #include "core/cursor.h"
 #include "core/lock_book.h"
 
 namespace tenure {
 
+namespace {
+
+Fingerprint print(std::string_view verb, const LockName& name) {
+  return Fingerprint(verb).add(name.space).add(name.domain).add(name.identifier);
+}
+
+}  // namespace
+
 std::uint64_t LockBook::hash_of(const LockName& name) {
-  return Fingerprint("lock").add(name.space).add(name.domain).add(name.identifier).value();
+  // One hash over the three: short texts are copied faster than hashed one by one.
+  char key[3 * (kNameBytesMax + 1)];
+  char* to = key;
+  for (const std::string_view text : {name.identifier, name.domain, name.space}) {
+    if (text.size() > kNameBytesMax) return 0;  // no lock has such a name
+    *to++ = static_cast<char>(text.size());
+    to = std::copy(text.begin(), text.end(), to);
+  }
+  return hash64({key, to});
 }
 
 std::uint64_t LockBook::print_of(const LockRequest& request) {
-  return Fingerprint("acquire")
-      .add(request.lock.space)
-      .add(request.lock.domain)
-      .add(request.lock.identifier)
-      .add(request.owner)
-      .value();
+  return print("acquire", request.lock).add(request.owner).value();
 }
 
-const Lock* LockBook::find(const LockName& name) const {
-  return locks_.find(static_cast<std::uint32_t>(hash_of(name)), [&](const Lock& lock) {
+std::uint64_t LockBook::print_of(const LockRelease& request) {
+  return print("release", request.lock).add(request.token).value();
+}
+
+const Lock* LockBook::find(const LockName& name, std::uint64_t hash) const {
+  return locks_.find(static_cast<std::uint32_t>(hash), [&](const Lock& lock) {
     return lock.identifier() == name.identifier && lock.domain() == name.domain && lock.space() == name.space;
   });
 }
@@ -30,22 +49,17 @@ LostLease* LockBook::find_lost(Token token) const {
 
 const Lock* LockBook::first_of(std::string_view session) const {
   const auto found = bound_.find(session);
-  return found == bound_.end() ? nullptr : found->second.begin()->second;
+  return found == bound_.end() ? nullptr : found->second.locks.begin()->second;
 }
 
 std::vector<std::pair<std::string, Millis>> LockBook::sessions() const {
   std::vector<std::pair<std::string, Millis>> sessions;
-  for (const auto& [session, locks] : bound_) sessions.emplace_back(session, locks.rbegin()->second->grace);
+  for (const auto& [session, bound] : bound_) sessions.emplace_back(session, bound.grace);
   return sessions;
 }
 
 const Lock* LockBook::first_expired(Instant now) {
   return expiries_.first_due(now, [](const Lock& lock) { return lock.expires_at; });
-}
-
-const Lock* LockBook::expired(const LockName& name, Instant now) const {
-  const Lock* lock = find(name);
-  return lock != nullptr && is_expired(lock->expires_at, now) ? lock : nullptr;
 }
 
 LockStatus LockBook::status(const Lock& lock, Instant now) {

@@ -1,13 +1,10 @@
-// The facts of the journal. Every record is declared here, once: its members, and a table of its fields with the numbers
-// they keep for ever. Encoding, decoding, JSON and comparison (record_codec.h) come from that table.
+// The facts of the journal. Every record is declared here, once: its members, and a table of its fields with the
+// numbers they keep for ever. Encoding, decoding, JSON and comparison (record_codec.h) come from that table.
 //
-// A member that is not optional must be there; an unknown optional field is skipped; an unknown record type, or an unknown
-// field marked as required, refuses the replay. Texts are views: a record borrows from the request that led to it, or from
-// the journal's bytes, and is encoded and applied before those go away.
+// A member that is not optional must be there; an unknown optional field is skipped; an unknown record type, or an
+// unknown field marked as required, refuses the replay. Texts are views: a record borrows from the request that led to
+// it, or from the journal's bytes, and is encoded and applied before those go away.
 #pragma once
-
-#include <tenure/tasks.h>
-#include <tenure/types.h>
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +12,8 @@
 #include <tuple>
 #include <variant>
 
+#include <tenure/tasks.h>
+#include <tenure/types.h>
 #include "core/digest.h"
 #include "core/lease.h"
 
@@ -25,11 +24,11 @@ template <class Owner, class T>
 struct Field {
   std::uint32_t number;
   std::string_view name;
-  T Owner::*member;
+  T Owner::* member;
 };
 
 template <class Owner, class T>
-constexpr Field<Owner, T> field(std::uint32_t number, std::string_view name, T Owner::*member) {
+constexpr Field<Owner, T> field(std::uint32_t number, std::string_view name, T Owner::* member) {
   return {number, name, member};
 }
 
@@ -233,9 +232,12 @@ struct WorkAcquired {
   static constexpr std::string_view kName = "WorkAcquired";
   static constexpr auto table() {
     using R = WorkAcquired;
-    return std::tuple{field(1, "domain", &R::domain),           field(2, "offset", &R::offset),
-                      field(3, "token", &R::token),             field(4, "acquired_at", &R::acquired_at),
-                      field(5, "retry_count", &R::retry_count), field(6, "lease_expiry", &R::lease_expiry)};
+    return std::tuple{field(1, "domain", &R::domain),
+                      field(2, "offset", &R::offset),
+                      field(3, "token", &R::token),
+                      field(4, "acquired_at", &R::acquired_at),
+                      field(5, "retry_count", &R::retry_count),
+                      field(6, "lease_expiry", &R::lease_expiry)};
   }
   friend bool operator==(const WorkAcquired&, const WorkAcquired&) = default;
 };
@@ -281,9 +283,9 @@ struct WorkRetried {
   static constexpr std::string_view kName = "WorkRetried";
   static constexpr auto table() {
     using R = WorkRetried;
-    return std::tuple{field(1, "domain", &R::domain),           field(2, "token", &R::token),
-                      field(3, "offset", &R::offset),           field(4, "retry_count", &R::retry_count),
-                      field(5, "reason", &R::reason),           field(6, "request", &R::request)};
+    return std::tuple{field(1, "domain", &R::domain), field(2, "token", &R::token),
+                      field(3, "offset", &R::offset), field(4, "retry_count", &R::retry_count),
+                      field(5, "reason", &R::reason), field(6, "request", &R::request)};
   }
   friend bool operator==(const WorkRetried&, const WorkRetried&) = default;
 };
@@ -529,13 +531,12 @@ struct DigestTaken {
 }  // namespace record
 
 // The order is that of the type numbers; numbers 1-19 are tasks, 20-39 work, 40-59 locks, 60 and up the system.
-using Record =
-    std::variant<record::TaskCreated, record::LeaseGranted, record::LeaseExtended, record::TaskCompleted,
-                 record::TaskFailed, record::TaskCancelled, record::LeaseExpired, record::TaskDead,
-                 record::WorkAcquired, record::WorkEnqueued, record::WorkSucceeded, record::WorkRetried,
-                 record::WorkGivenUp, record::WorkExtended, record::WorkExpired, record::WorkTrimmed,
-                 record::LockGranted, record::LockReentered, record::LockExtended, record::LockReleased,
-                 record::LockExpired, record::LockForced, record::Forgotten, record::QueuePaused,
-                 record::QueueResumed, record::FenceRaised, record::DigestTaken>;
+using Record = std::variant<record::TaskCreated, record::LeaseGranted, record::LeaseExtended, record::TaskCompleted,
+                            record::TaskFailed, record::TaskCancelled, record::LeaseExpired, record::TaskDead,
+                            record::WorkAcquired, record::WorkEnqueued, record::WorkSucceeded, record::WorkRetried,
+                            record::WorkGivenUp, record::WorkExtended, record::WorkExpired, record::WorkTrimmed,
+                            record::LockGranted, record::LockReentered, record::LockExtended, record::LockReleased,
+                            record::LockExpired, record::LockForced, record::Forgotten, record::QueuePaused,
+                            record::QueueResumed, record::FenceRaised, record::DigestTaken>;
 
 }  // namespace tenure

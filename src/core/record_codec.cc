@@ -1,13 +1,13 @@
 #include "core/record_codec.h"
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <concepts>
 #include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 
@@ -80,10 +80,6 @@ bool from_word(std::uint64_t word, T& value) {
     value = Offset{unzigzag(word)};
   }
   return true;
-}
-
-constexpr std::size_t varint_size(std::uint64_t value) {
-  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
 }
 
 constexpr std::size_t kPairBytes = 16;  // tokens and digests: two fixed integers
@@ -346,9 +342,11 @@ bool any_record_type(const Visit& visit) {
 void encode(const Record& record, std::string& out) {
   std::visit(
       [&](const auto& value) {
-        ByteWriter writer(out);
-        writer.varint(std::remove_cvref_t<decltype(value)>::kType);
-        writer.varint(table_size(value));
+        constexpr std::uint32_t kType = std::remove_cvref_t<decltype(value)>::kType;
+        const std::size_t size = table_size(value);
+        ByteWriter writer(out, varint_size(kType) + varint_size(size) + size);
+        writer.varint(kType);
+        writer.varint(size);
         write_table(writer, value);
       },
       record);

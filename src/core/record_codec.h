@@ -3,15 +3,18 @@
 //   record  = type:varint  length:varint  body                 (length of the body in bytes)
 //   body    = { field }
 //   field   = tag:varint  value                                tag = number << 3 | required << 2 | kind
-//   value   = varint                                           kind 0: integers (signed ones zigzagged), instants, words
+//   value   = varint                                           kind 0: integers (signed ones zigzagged), instants,
+//   words
 //           | length:varint bytes                              kind 1: texts, tokens, digests, nested structs
 //   token   = fence:fixed64 secret:fixed64
 //   digest  = high:fixed64 low:fixed64
 //
-// A field that is absent is not written. Fields may come in any order, each at most once. What is decoded views the bytes.
+// A field that is absent is not written. Fields may come in any order, each at most once. What is decoded views the
+// bytes.
 //
-// Downsides: names are repeated in every record (a journal compresses well, but lies uncompressed), and numbering fields by
-// hand can go wrong; record_codec_test.cc checks that every member has a number and that no number is used twice.
+// Downsides: names are repeated in every record (a journal compresses well, but lies uncompressed), and numbering
+// fields by hand can go wrong; record_codec_test.cc checks that every member has a number and that no number is used
+// twice.
 #pragma once
 
 #include <string>

@@ -7,8 +7,8 @@ namespace tenure {
 namespace {
 
 template <class R>
-constexpr bool kIsTaskRecord = R::kType < 20 || R::kType == record::QueuePaused::kType ||
-                               R::kType == record::QueueResumed::kType;
+constexpr bool kIsTaskRecord =
+    R::kType < 20 || R::kType == record::QueuePaused::kType || R::kType == record::QueueResumed::kType;
 template <class R>
 constexpr bool kIsWorkRecord = R::kType >= 20 && R::kType < 40;
 template <class R>

@@ -1,12 +1,11 @@
-// All that replay makes of a journal: the three books and what they have in common. One thread: the authority's mutex guards
-// it.
+// All that replay makes of a journal: the three books and what they have in common. One thread: the authority's mutex
+// guards it.
 #pragma once
-
-#include <tenure/settings.h>
 
 #include <cstdint>
 #include <string_view>
 
+#include <tenure/settings.h>
 #include "base/result.h"
 #include "core/decision.h"
 #include "core/lock_book.h"
@@ -58,7 +57,8 @@ class State {
   Instant last_stamp_;
 };
 
-// Decodes the records of one frame and applies them. The failure names the sequence number, the record and the invariant.
+// Decodes the records of one frame and applies them. The failure names the sequence number, the record and the
+// invariant.
 Result<Done> replay_frame(State& state, std::uint64_t sequence, Instant stamp, std::string_view payload);
 
 }  // namespace tenure

@@ -112,6 +112,7 @@ void TaskBook::place(Task& task, Instant stamp) {
   } else if (task.line != nullptr && task.line->head != &task) {
     task.place = Place::kParked;
     queue.parked[{task.line->order, task.number}] = &task;
+    if (task.not_before > stamp.ms) queue.parked_delayed.insert({task.not_before, task.number});
   } else if (task.not_before > stamp.ms) {
     task.place = Place::kDelayed;
     queue.delayed[{task.not_before, task.number}] = &task;
@@ -129,6 +130,7 @@ void TaskBook::unplace(Task& task) {
       break;
     case Place::kParked:
       queue.parked.erase({task.line->order, task.number});
+      queue.parked_delayed.erase({task.not_before, task.number});
       break;
     case Place::kReady:
       queue.ready.erase(rank_of(task));
@@ -151,7 +153,8 @@ void TaskBook::arm(Queue& queue) {
 
 void TaskBook::join_line(Task& task, std::string_view key) {
   const auto hash = static_cast<std::uint32_t>(hash64(key, task.queue->order));
-  KeyLine* line = lines_.find(hash, [&](const KeyLine& other) { return other.queue == task.queue && other.key == key; });
+  KeyLine* line =
+      lines_.find(hash, [&](const KeyLine& other) { return other.queue == task.queue && other.key == key; });
   if (line == nullptr) {
     line = new KeyLine;
     line->queue = task.queue;
@@ -249,7 +252,8 @@ Broken TaskBook::apply(const record::LeaseGranted& record, Instant stamp) {
   if (is_terminal(task->state)) return "task must be WAITING";
   // A journal may leave expiry out: then the next grant says it, if the old lease's time is over.
   const bool implies_expiry = task->state == TaskState::kLeased;
-  if (implies_expiry && !is_expired(task->story->expires_at, stamp)) return "task must be WAITING, or its lease expired";
+  if (implies_expiry && !is_expired(task->story->expires_at, stamp))
+    return "task must be WAITING, or its lease expired";
   if (record.attempt != task->attempt + 1) return "attempt must be the previous attempt + 1";
   const Fence fence = record.fence.value_or(common_.next_fence());
   if (fence <= common_.fence()) return "fence must be greater than every earlier one";
@@ -263,7 +267,9 @@ Broken TaskBook::apply(const record::LeaseGranted& record, Instant stamp) {
   common_.set_fence(fence);
   Story& story = story_of(*task);
   if (story.attempts.size() == kAttemptsKept) {
+    // What is dropped still counts: its late reports go on as the task's.
     changing(story.attempts.front());
+    story.late_unknown += story.attempts.front().late;
     story.attempts.erase(story.attempts.begin());
   }
   story.attempts.push_back({.task = task->number,

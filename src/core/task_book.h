@@ -1,13 +1,8 @@
 // The task book: durable tasks, each leased to one worker at a time. See docs/semantics.md for the life cycle.
 //
-// Two sides that never mix: `decide` reads and answers with records; `apply` writes and is all that replay calls. The rest
-// are views. One thread: the authority's mutex guards it.
+// Two sides that never mix: `decide` reads and answers with records; `apply` writes and is all that replay calls. The
+// rest are views. One thread: the authority's mutex guards it.
 #pragma once
-
-#include <absl/container/btree_map.h>
-#include <absl/container/inlined_vector.h>
-#include <tenure/settings.h>
-#include <tenure/tasks.h>
 
 #include <cstdint>
 #include <memory>
@@ -15,6 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
+#include <absl/container/inlined_vector.h>
+
+#include <tenure/settings.h>
+#include <tenure/tasks.h>
 #include "base/table.h"
 #include "core/archive.h"
 #include "core/deadlines.h"
@@ -160,10 +161,11 @@ struct Queue {
   // The places. Keys end with the task's number, so that within each the order of submission holds.
   absl::btree_map<std::pair<std::int64_t, std::uint64_t>, Task*> delayed;  // by not_before
   absl::btree_map<std::pair<std::uint64_t, std::uint64_t>, Task*> parked;  // by key line
+  absl::btree_set<std::pair<std::int64_t, std::uint64_t>> parked_delayed;  // those of them that are not yet due either
   absl::btree_map<std::uint64_t, Task*> ready;                             // by rank: priority, then number
   Deadlines<Story> leased;
   absl::btree_map<std::pair<std::uint8_t, std::uint64_t>, Task*> ended;  // by state
-  std::uint64_t ended_counts[3] = {0, 0, 0};                              // COMPLETED, FAILED, DEAD
+  std::uint64_t ended_counts[3] = {0, 0, 0};                             // COMPLETED, FAILED, DEAD
 
   [[nodiscard]] bool is_empty() const {
     return !paused && delayed.empty() && parked.empty() && ready.empty() && leased.map().empty() && ended.empty();
@@ -273,7 +275,8 @@ class TaskBook {
   [[nodiscard]] static std::uint64_t print_of(const LeaseRequest& request);
   // Whether the answer to this request id is known.
   [[nodiscard]] bool remembers(std::string_view request_id) const { return requests_.find(request_id) != nullptr; }
-  // A queue that would grant now.
+  // A queue with a task that is due, paused or not; and one that would grant it.
+  [[nodiscard]] bool has_ready(std::string_view queue) const;
   [[nodiscard]] bool can_grant(std::string_view queue) const;
   [[nodiscard]] Result<std::vector<TaskAttempt>> history(std::string_view task_id) const;
   [[nodiscard]] static TaskStatus status(const Task& task);

@@ -1,8 +1,7 @@
 // What the task book answers, and the records that make it so. Nothing here changes the book.
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/task_book.h"
 
 namespace tenure {
@@ -42,14 +41,15 @@ Verdict<Submitted> TaskBook::create(record::TaskCreated record, std::optional<st
   if (memory_is_full(moment)) return {refuse_for_memory(moment)};
   // A made id begins with the number of its partition, so that a report, which names no queue, can be routed.
   do {
-    moment.scratch = id ? std::string(*id) : fmt::format("0-{:016x}", moment.entropy.next());
+    moment.scratch = id ? std::string(*id) : "0-" + hex16(moment.entropy.next());
   } while (!id && find(moment.scratch) != nullptr);
   record.task_id = moment.scratch;
   return {Submitted{.task_id = moment.scratch, .created = true}, {record}};
 }
 
 Verdict<Submitted> TaskBook::decide(const Submission& request, const Moment& moment) const {
-  const std::uint64_t print = Fingerprint("submit").add(request.queue).add(request.payload).value();
+  const std::uint64_t print =
+      request.request_id ? Fingerprint("submit").add(request.queue).add(request.payload).value() : 0;
   const auto known = requests_.recall(request.request_id, print);
   if (!known) return {tl::unexpected(known.error())};
   if (*known != nullptr) {
@@ -60,15 +60,15 @@ Verdict<Submitted> TaskBook::decide(const Submission& request, const Moment& mom
     }
     return {Submitted{.task_id = task_id, .created = false}};
   }
-  record::TaskCreated record{.task_id = {},
-                             .payload = request.payload,
-                             .execution_window = request.window,
-                             .retry_policy = {static_cast<std::uint32_t>(request.retries), request.backoff_initial,
-                                              request.backoff_max},
-                             .request = mark_of(request.request_id, print),
-                             .queue = request.queue,
-                             .priority = static_cast<std::uint8_t>(request.priority),
-                             .key = request.key};
+  record::TaskCreated record{
+      .task_id = {},
+      .payload = request.payload,
+      .execution_window = request.window,
+      .retry_policy = {static_cast<std::uint32_t>(request.retries), request.backoff_initial, request.backoff_max},
+      .request = mark_of(request.request_id, print),
+      .queue = request.queue,
+      .priority = static_cast<std::uint8_t>(request.priority),
+      .key = request.key};
   if (request.attempts) record.attempts = static_cast<std::uint32_t>(*request.attempts);
   if (request.delay > Millis{0}) record.not_before = moment.now + request.delay;
   return create(record, request.id, moment);
@@ -86,15 +86,14 @@ Verdict<Submitted> TaskBook::decide(const Resubmission& request, const Moment& m
     return {fail_with(ErrorCode::kNotTerminal, "task '{}': expected one that has ended, found it {}", request.task_id,
                       to_string(task->state))};
   }
-  record::TaskCreated record{
-      .task_id = {},
-      .payload = task->payload(),
-      .execution_window = Millis{task->window_ms},
-      .retry_policy = {task->retries, Millis{task->backoff_initial}, Millis{task->backoff_max}},
-      .request = mark_of(request.request_id, print),
-      .queue = task->queue->name,
-      .priority = task->priority,
-      .resubmit_of = request.task_id};
+  record::TaskCreated record{.task_id = {},
+                             .payload = task->payload(),
+                             .execution_window = Millis{task->window_ms},
+                             .retry_policy = {task->retries, Millis{task->backoff_initial}, Millis{task->backoff_max}},
+                             .request = mark_of(request.request_id, print),
+                             .queue = task->queue->name,
+                             .priority = task->priority,
+                             .resubmit_of = request.task_id};
   if (task->has_key) record.key = task->key();
   if (task->attempts_max != 0) record.attempts = task->attempts_max;
   return create(record, std::nullopt, moment);
@@ -129,7 +128,7 @@ std::uint64_t TaskBook::print_of(const LeaseRequest& request) {
 }
 
 Verdict<std::vector<TaskLease>> TaskBook::decide(const LeaseRequest& request, const Moment& moment) const {
-  const std::uint64_t print = print_of(request);
+  const std::uint64_t print = request.request_id ? print_of(request) : 0;
   const auto known = requests_.recall(request.request_id, print);
   if (!known) return {tl::unexpected(known.error())};
   if (*known != nullptr) return {repeat_leases((*known)->answer, moment.now)};
@@ -177,8 +176,7 @@ Verdict<std::optional<Extended>> TaskBook::decide(const TaskExtension& request, 
   if (!is_current(*task, token)) return {std::optional<Extended>()};
 
   const Story& story = *task->story;
-  const Instant wanted =
-      std::min(moment.now + request.lease.value_or(story.lease_time), story.window_ends_at);
+  const Instant wanted = std::min(moment.now + request.lease.value_or(story.lease_time), story.window_ends_at);
   Records records;
   if (wanted > story.expires_at) records.emplace_back(record::LeaseExtended{*token, wanted});
   const Instant expires_at = std::max(wanted, story.expires_at);
@@ -220,8 +218,8 @@ Verdict<Done> TaskBook::decide(const TaskKill& request, const Moment& /*moment*/
   const Task* task = find(request.task_id);
   if (task == nullptr) return {no_task(request.task_id)};
   if (is_terminal(task->state)) {
-    return {fail_with(ErrorCode::kTerminal, "task '{}': expected one that has not ended, found it {}",
-                      request.task_id, to_string(task->state))};
+    return {fail_with(ErrorCode::kTerminal, "task '{}': expected one that has not ended, found it {}", request.task_id,
+                      to_string(task->state))};
   }
   return {Done{}, {record::TaskDead{task->id(), request.reason}}};
 }

@@ -1,8 +1,8 @@
 // What can be read of the task book, and what time asks of it.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -24,6 +24,11 @@ const Story* TaskBook::lease(Fence fence) const {
 const Queue* TaskBook::find_queue(std::string_view name) const {
   const auto found = queues_.find(name);
   return found == queues_.end() ? nullptr : found->second.get();
+}
+
+bool TaskBook::has_ready(std::string_view queue) const {
+  const Queue* found = find_queue(queue);
+  return found != nullptr && !found->ready.empty();
 }
 
 bool TaskBook::can_grant(std::string_view queue) const {
@@ -62,11 +67,13 @@ void TaskBook::promote(std::string_view queue, Instant now, std::uint64_t most) 
   const auto found = queues_.find(queue);
   if (found == queues_.end()) return;
   auto& delayed = found->second->delayed;
+  auto& parked = found->second->parked_delayed;
   for (; most > 0 && !delayed.empty() && delayed.begin()->first.first <= now.ms; --most) {
     Task& task = *delayed.begin()->second;
     unplace(task);
     place(task, now);
   }
+  for (; most > 0 && !parked.empty() && parked.begin()->first <= now.ms; --most) parked.erase(parked.begin());
 }
 
 Instant TaskBook::next_promotion(std::string_view queue) const {
@@ -136,8 +143,8 @@ Result<std::vector<TaskAttempt>> TaskBook::history(std::string_view task_id) con
 
 namespace {
 
-// A queue is listed place by place, in the order that most tasks take: so one that moves on meanwhile is seen twice rather
-// than missed. A cursor is the place and the key of what was shown last.
+// A queue is listed place by place, in the order that most tasks take: so one that moves on meanwhile is seen twice
+// rather than missed. A cursor is the place and the key of what was shown last.
 enum Section : std::uint64_t { kDelayed, kParked, kReady, kLeased, kEnded, kSections };
 
 using Key = std::pair<std::uint64_t, std::uint64_t>;
@@ -238,8 +245,8 @@ Result<QueuePage> TaskBook::queues(const Paging& paging) const {
     }
     const Queue& queue = *next->second;
     page.queues.push_back({.queue = queue.name,
-                           .waiting = queue.ready.size() + queue.parked.size(),
-                           .delayed = queue.delayed.size(),
+                           .waiting = queue.ready.size() + queue.parked.size() - queue.parked_delayed.size(),
+                           .delayed = queue.delayed.size() + queue.parked_delayed.size(),
                            .leased = queue.leased.map().size(),
                            .completed = queue.ended_counts[0],
                            .failed = queue.ended_counts[1],

@@ -1,12 +1,8 @@
 // The work book: for each domain, the offsets of somebody else's log, one in flight, the others in line, none twice.
 //
-// Two sides that never mix: `decide` reads and answers with records; `apply` writes and is all that replay calls. The rest
-// are views. One thread: the authority's mutex guards it.
+// Two sides that never mix: `decide` reads and answers with records; `apply` writes and is all that replay calls. The
+// rest are views. One thread: the authority's mutex guards it.
 #pragma once
-
-#include <absl/container/btree_map.h>
-#include <tenure/settings.h>
-#include <tenure/work_lease.h>
 
 #include <cstdint>
 #include <deque>
@@ -15,6 +11,10 @@
 #include <string>
 #include <string_view>
 
+#include <absl/container/btree_map.h>
+
+#include <tenure/settings.h>
+#include <tenure/work_lease.h>
 #include "base/table.h"
 #include "core/archive.h"
 #include "core/deadlines.h"
@@ -181,15 +181,15 @@ class WorkBook {
 
   // --- time: keeps the order of what is due; no part of the state ---
   const Domain* first_expired(Instant now);
-  [[nodiscard]] const Domain* expired(std::string_view domain, Instant now) const;
+  [[nodiscard]] const Domain* expired(std::string_view name, Instant now) const;
   [[nodiscard]] Instant next_expiry() const { return expiries_.next(); }
 
   // --- views ---
   [[nodiscard]] const Domain* find(std::string_view domain) const;
-  [[nodiscard]] std::optional<DomainStatus> inspect(std::string_view domain) const;
-  [[nodiscard]] Result<OffsetPage> list_backlog(std::string_view domain, const Paging& paging) const;
-  [[nodiscard]] Result<OffsetPage> list_failed(std::string_view domain, const Paging& paging) const;
-  [[nodiscard]] Result<IntervalPage> list_done(std::string_view domain, const Paging& paging) const;
+  [[nodiscard]] std::optional<DomainStatus> inspect(std::string_view name) const;
+  [[nodiscard]] Result<OffsetPage> list_backlog(std::string_view name, const Paging& paging) const;
+  [[nodiscard]] Result<OffsetPage> list_failed(std::string_view name, const Paging& paging) const;
+  [[nodiscard]] Result<IntervalPage> list_done(std::string_view name, const Paging& paging) const;
   [[nodiscard]] Result<DomainPage> list(const Paging& paging) const;
   [[nodiscard]] std::uint64_t bytes() const { return bytes_ + archive_.bytes(); }
   [[nodiscard]] const Archive& archive() const { return archive_; }

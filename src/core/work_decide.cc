@@ -60,8 +60,9 @@ Verdict<AcquireResult> WorkBook::decide(const WorkRequest& request, const Moment
 
   if (domain != nullptr && domain->has_backlog() && domain->backlog->head() != offset) {
     const Offset expected = domain->backlog->head();
-    auto failure = fail_with(ErrorCode::kBacklogOrder, "domain '{}': expected offset {}, the head of its backlog, got {}",
-                             request.domain, expected.value, offset.value);
+    auto failure =
+        fail_with(ErrorCode::kBacklogOrder, "domain '{}': expected offset {}, the head of its backlog, got {}",
+                  request.domain, expected.value, offset.value);
     failure.value().expected = expected;
     failure.value().got = offset;
     return {std::move(failure)};
@@ -102,7 +103,8 @@ Result<const WorkHold*> WorkBook::claim(const Domain* domain, std::string_view n
 }
 
 Verdict<SucceedResult> WorkBook::decide(const WorkSuccess& request, const Moment& /*moment*/) const {
-  const std::uint64_t print = Fingerprint("succeed").add(request.domain).add(request.token).value();
+  const std::uint64_t print =
+      request.request_id ? Fingerprint("succeed").add(request.domain).add(request.token).value() : 0;
   const auto known = requests_.recall(request.request_id, print);
   if (!known) return {tl::unexpected(known.error())};
   if (*known != nullptr) return {SucceedResult{(*known)->answer.next}};
@@ -115,7 +117,8 @@ Verdict<SucceedResult> WorkBook::decide(const WorkSuccess& request, const Moment
 }
 
 Verdict<FailResult> WorkBook::decide(const WorkFailure& request, const Moment& moment) const {
-  const std::uint64_t print = Fingerprint("fail").add(request.domain).add(request.token).value();
+  const std::uint64_t print =
+      request.request_id ? Fingerprint("fail").add(request.domain).add(request.token).value() : 0;
   const auto known = requests_.recall(request.request_id, print);
   if (!known) return {tl::unexpected(known.error())};
   if (*known != nullptr) return {fail_result((*known)->answer)};

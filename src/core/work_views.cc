@@ -1,4 +1,7 @@
 // What can be read of the work book, and what time asks of it.
+#include <algorithm>
+#include <limits>
+
 #include "base/hash.h"
 #include "core/cursor.h"
 #include "core/work_book.h"
@@ -53,8 +56,9 @@ Result<OffsetPage> WorkBook::list_backlog(std::string_view name, const Paging& p
   if (domain == nullptr || !domain->has_backlog()) return page;
   const Backlog& backlog = *domain->backlog;
   std::uint64_t place = backlog.head_place();
+  const std::uint64_t end = place + backlog.size();
+  if (*cursor && (**cursor)[0] >= end) return page;
   if (*cursor && (**cursor)[0] >= place) place = (**cursor)[0] + 1;
-  const std::uint64_t end = backlog.head_place() + backlog.size();
   for (; place < end; ++place) {
     if (std::ssize(page.offsets) == paging.count) {
       page.cursor = cursor_text<1>({place - 1});
@@ -96,7 +100,8 @@ Result<IntervalPage> WorkBook::list_done(std::string_view name, const Paging& pa
   IntervalPage page{.cursor = "0", .intervals = {}};
   const Domain* domain = find(name);
   if (domain == nullptr) return page;
-  const std::int64_t from = *cursor ? static_cast<std::int64_t>((**cursor)[0]) : 0;
+  constexpr std::uint64_t kHighest = std::numeric_limits<std::int64_t>::max();
+  const auto from = static_cast<std::int64_t>(*cursor ? std::min((**cursor)[0], kHighest) : 0);
   const auto& map = domain->processed.map();
   for (auto next = map.lower_bound(from); next != map.end(); ++next) {
     if (std::ssize(page.intervals) == paging.count) {

@@ -1,12 +1,14 @@
-// The journal: the totally ordered, durable sequence of frames. It knows sequence numbers and bytes, not tasks or locks.
+// The journal: the totally ordered, durable sequence of frames. It knows sequence numbers and bytes, not tasks or
+// locks.
 #pragma once
-
-#include <absl/functional/function_ref.h>
-#include <tenure/types.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include <absl/functional/function_ref.h>
+
+#include <tenure/types.h>
 
 namespace tenure {
 
@@ -41,8 +43,10 @@ class Journal {
 
   // Takes a frame into memory and numbers it. Cheap: called with the authority's mutex held.
   virtual std::uint64_t append(Instant stamp, std::string_view payload) = 0;
-  // Asks for everything appended to be made durable. Does not wait, but may report to the listener before it returns; so it
-  // is called without the authority's mutex.
+  // How far it is known to be durable, without waiting. A journal that is durable at once needs no commit.
+  [[nodiscard]] virtual std::uint64_t durable() const = 0;
+  // Asks for everything appended to be made durable. Does not wait, but may report to the listener before it returns;
+  // so it is called without the authority's mutex.
   virtual void commit() = 0;
 };
 

@@ -18,7 +18,9 @@ void MemoryJournal::listen(Listener* listener) {
 std::uint64_t MemoryJournal::append(Instant stamp, std::string_view payload) {
   const MutexLock lock(mutex_);
   if (keep_ == Keep::kFrames) frames_.push_back({stamp, std::string(payload)});
-  return ++last_;
+  ++last_;
+  if (!held_ && failed_.empty()) durable_ = last_;
+  return last_;
 }
 
 void MemoryJournal::commit() {
@@ -27,8 +29,8 @@ void MemoryJournal::commit() {
   {
     const MutexLock lock(mutex_);
     if (held_ || !failed_.empty()) return;
+    durable_ = durable = last_;
     listener = listener_;
-    durable = last_;
   }
   if (listener != nullptr) listener->on_durable(durable);
 }
@@ -46,7 +48,7 @@ void MemoryJournal::fail(const std::string& why) {
 void MemoryJournal::cut_after(std::uint64_t sequence) {
   const MutexLock lock(mutex_);
   while (frames_.size() > sequence) frames_.pop_back();
-  last_ = sequence;
+  durable_ = last_ = sequence;
 }
 
 void MemoryJournal::hold(bool held) {

@@ -1,6 +1,7 @@
 // A journal in memory: durable at once, and gone with the process.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <string>
 
@@ -19,6 +20,7 @@ class MemoryJournal final : public Journal {
   void read(absl::FunctionRef<bool(const Frame&)> visit) const override;
   void listen(Listener* listener) override;
   std::uint64_t append(Instant stamp, std::string_view payload) override;
+  [[nodiscard]] std::uint64_t durable() const override { return durable_.load(); }
   void commit() override;
 
   // From now on nothing becomes durable: as if the medium had broken.
@@ -39,6 +41,7 @@ class MemoryJournal final : public Journal {
   Listener* listener_ TENURE_GUARDED_BY(mutex_) = nullptr;
   std::deque<Kept> frames_ TENURE_GUARDED_BY(mutex_);
   std::uint64_t last_ TENURE_GUARDED_BY(mutex_) = 0;
+  std::atomic<std::uint64_t> durable_{0};
   bool held_ TENURE_GUARDED_BY(mutex_) = false;
   std::string failed_ TENURE_GUARDED_BY(mutex_);
 };

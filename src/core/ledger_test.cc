@@ -1,0 +1,139 @@
+// The Ledger of testing.h, and that it would notice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/record_codec.h"
+#include "core/testing.h"
+
+namespace tenure {
+
+Ledger::Ledger(std::uint64_t seed, std::uint64_t prove_every) : prove_every_(prove_every), entropy_(seed) {}
+
+void Ledger::mirror(std::string_view bytes) {
+  ++written_;
+  const auto replayed = replay_frame(shadow_, written_, now, bytes);
+  ASSERT_TRUE(replayed.has_value()) << replayed.error().message;
+  ASSERT_EQ(live_.digest(), shadow_.digest()) << "after record " << written_;
+  ASSERT_EQ(live_.bytes(), shadow_.bytes()) << "after record " << written_;
+  if (written_ % prove_every_ != 0) return;
+  ASSERT_EQ(live_.digest(), live_.recompute_digest()) << "after record " << written_;
+  ASSERT_EQ(shadow_.digest(), shadow_.recompute_digest()) << "after record " << written_;
+}
+
+void Ledger::write(const Records& records) {
+  last_.clear();
+  std::vector<std::string> encoded;
+  for (const Record& record : records) {
+    last_.emplace_back(name_of(record));
+    encode(record, encoded.emplace_back());
+  }
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Broken broken = live_.apply(now, records[i]);
+    ASSERT_EQ(nullptr, broken) << last_[i] << " after record " << written_ << ": " << broken;
+    mirror(encoded[i]);
+  }
+}
+
+Broken Ledger::offer(const Record& record) {
+  const Digest before = live_.digest();
+  const std::uint64_t bytes_before = live_.bytes();
+  const Instant stamp_before = live_.last_stamp();
+  std::string bytes;
+  encode(record, bytes);
+  const Broken broken = live_.apply(now, record);
+  if (broken == nullptr) {
+    mirror(bytes);
+    return nullptr;
+  }
+  EXPECT_EQ(before, live_.digest()) << broken;
+  EXPECT_EQ(before, live_.recompute_digest()) << broken;
+  EXPECT_EQ(bytes_before, live_.bytes()) << broken;
+  EXPECT_EQ(stamp_before, live_.last_stamp()) << broken;
+  const auto replayed = replay_frame(shadow_, 4711, now, bytes);
+  EXPECT_FALSE(replayed.has_value()) << broken;
+  const std::string told = replayed ? "" : replayed.error().message;
+  EXPECT_THAT(told, testing::StartsWith("sequence number 4711: "));
+  EXPECT_THAT(told, testing::HasSubstr(to_json(record)));
+  EXPECT_THAT(told, testing::EndsWith(broken));
+  EXPECT_EQ(before, shadow_.digest()) << broken;
+  return broken;
+}
+
+void Ledger::settle() {
+  while (const Task* task = tasks().first_expired(now)) {
+    write(TaskBook::decide_expiry(*task));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  while (const Domain* domain = work().first_expired(now)) {
+    write(WorkBook::decide_expiry(*domain));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  while (const Lock* lock = locks().first_expired(now)) {
+    write(LockBook::decide_expiry(*lock));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  const auto page = tasks().queues({.count = 1000});
+  for (const auto& queue : page->queues) tasks().promote(queue.queue, now, 1'000'000);
+  const auto forget = [&](const auto& book) {
+    while (const auto record = book.decide_forgetting(settings, now)) {
+      write({*record});
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  };
+  forget(tasks());
+  forget(work());
+  forget(locks());
+}
+
+void Ledger::advance(Millis by) {
+  now = now + by;
+  settle();
+}
+
+std::string Ledger::submit(std::string_view id, std::string_view queue) {
+  return ask(Submission{.queue = queue, .payload = "payload", .id = id}).value().task_id;
+}
+
+std::optional<TaskLease> Ledger::lease(std::string_view queue, Millis time) {
+  auto leases = ask(LeaseRequest{.worker = "w", .queues = {queue}, .lease = time}).value();
+  if (leases.empty()) return std::nullopt;
+  return std::move(leases.front());
+}
+
+Acquired Ledger::acquire(std::string_view domain, std::int64_t offset, std::optional<Millis> time) {
+  return std::get<Acquired>(ask(WorkRequest{.domain = domain, .offset = Offset{offset}, .lease = time}).value());
+}
+
+LockGrant Ledger::lock(std::string_view identifier, std::string_view owner) {
+  LockAcquire request{};
+  request.lock = {"d", identifier};
+  request.owner = owner;
+  return ask(request).value().value();
+}
+
+TaskStatus Ledger::status(std::string_view task_id) { return TaskBook::status(*tasks().find(task_id)); }
+
+namespace {
+
+TEST(LedgerTest, MirrorsEveryRecordIntoTheShadow) {
+  Ledger ledger;
+  ledger.submit("T1");
+  EXPECT_THAT(ledger.last(), testing::ElementsAre("TaskCreated"));
+  ledger.lease();
+  ledger.advance(2 * kMinute);
+  EXPECT_THAT(ledger.last(), testing::ElementsAre("LeaseExpired"));
+  EXPECT_EQ(3U, ledger.written());
+  EXPECT_EQ(TaskState::kWaiting, TaskBook::status(*ledger.shadow().tasks().find("T1")).state);
+  EXPECT_NE(State().digest(), ledger.shadow().digest());
+}
+
+TEST(LedgerTest, OffersARecordThatIsRefusedOrAccepted) {
+  Ledger ledger;
+  EXPECT_STREQ("task must exist", ledger.offer(record::TaskDead{"T1", "no"}));
+  EXPECT_EQ(0U, ledger.written());
+  EXPECT_EQ(nullptr, ledger.offer(created("T1")));
+  EXPECT_EQ(1U, ledger.written());
+}
+
+}  // namespace
+}  // namespace tenure
