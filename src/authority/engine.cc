@@ -62,16 +62,16 @@ void Engine::ask(const Request& request, Callback<ReplyOf<Request>> done) {
     reply.emplace(process(request));
     learn_durable();
     // What is durable by now is answered without a detour.
-    if (pending_.empty() && appended_ <= durable_) {
+    if (pending_.empty() && appended_ <= durable_ && giving() == nullptr) {
       at_once = std::move(done);
     } else {
       answer<ReplyOf<Request>>(std::move(done), std::move(*reply));
     }
-    wake_if_due_earlier();
     end_round(round);
   }
-  if (at_once) at_once(std::move(*reply));
-  finish(round);
+  finish(round, [&] {
+    if (at_once) at_once(std::move(*reply));
+  });
 }
 
 template <class Request>
@@ -88,6 +88,9 @@ Result<ReplyOf<Request>> Engine::process(const Request& request) {
   if (auto fault = settle_waiting(request)) return tl::unexpected(std::move(*fault));
   touch(request);
   serve();
+  if constexpr (requires { is_behind_others(request); }) {
+    if (!all_served() && is_behind_others(request)) return ReplyOf<Request>();
+  }
   if constexpr (Query<Request>) {
     return look(request);
   } else {
@@ -117,11 +120,13 @@ void Engine::touch(const Request& request) {
 template <class Request>
 Result<ReplyOf<Request>> Engine::decide_and_commit(const Request& request) {
   if constexpr (std::is_same_v<Request, LockAcquire>) {
-    if (request.session && !is_joined(*request.session)) {
+    // A request that is known has its answer, whatever has become of its session.
+    const bool is_known = request.request_id && state_.locks().remembers(*request.request_id);
+    if (request.session && !is_known && !is_joined(*request.session)) {
       return fail_with(ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", *request.session);
     }
     LockAcquire bound = request;
-    if (request.session) bound.grace = sessions_.at(std::string(*request.session)).grace;
+    if (request.session && !is_known) bound.grace = sessions_.find(*request.session)->second.grace;
     auto verdict = decide(state_, bound, moment());
     commit(verdict.records);
     return std::move(verdict.reply);
@@ -183,9 +188,12 @@ void Engine::commit(const Records& records) {
 
 // Notes what a record may set free for those who wait.
 void Engine::note(const Record& record) {
-  const auto free_queue_of = [this](std::string_view task_id) TENURE_REQUIRES(mutex_) {
-    if (!lease_waiters_.empty()) freed_queues_.push_back(state_.tasks().find(task_id)->queue->name);
+  const auto free_queue = [this](std::string_view queue) TENURE_REQUIRES(mutex_) {
+    if (lease_waiters_.empty()) return;
+    if (freed_queues_.empty() || freed_queues_.back() != queue) freed_queues_.emplace_back(queue);
   };
+  const auto free_queue_of = [&](std::string_view task_id)
+                                 TENURE_REQUIRES(mutex_) { free_queue(state_.tasks().find(task_id)->queue->name); };
   const auto free_lock = [this](const auto& fact) TENURE_REQUIRES(mutex_) {
     if (!lock_waiters_.empty()) freed_locks_.push_back(waiting_name({fact.domain, fact.identifier, fact.space}));
   };
@@ -194,7 +202,7 @@ void Engine::note(const Record& record) {
     free_queue_of(task_id);  // the next of its key may be due
   };
   if (const auto* created = std::get_if<record::TaskCreated>(&record)) {
-    if (!lease_waiters_.empty()) freed_queues_.emplace_back(created->queue.value_or(kDefaultQueue));
+    free_queue(created->queue.value_or(kDefaultQueue));
   } else if (const auto* expired = std::get_if<record::LeaseExpired>(&record)) {
     free_queue_of(expired->task_id);
   } else if (const auto* completed = std::get_if<record::TaskCompleted>(&record)) {
@@ -204,7 +212,7 @@ void Engine::note(const Record& record) {
   } else if (const auto* dead = std::get_if<record::TaskDead>(&record)) {
     end_task(dead->task_id);
   } else if (const auto* resumed = std::get_if<record::QueueResumed>(&record)) {
-    if (!lease_waiters_.empty()) freed_queues_.emplace_back(resumed->queue);
+    free_queue(resumed->queue);
   } else if (const auto* released = std::get_if<record::LockReleased>(&record)) {
     free_lock(*released);
   } else if (const auto* lapsed = std::get_if<record::LockExpired>(&record)) {
@@ -231,20 +239,58 @@ void Engine::learn_durable() {
   if (durable_ < appended_ && !failure_) durable_ = std::max(durable_, ports_.journal.durable());
 }
 
+// The answers that are being given on a thread. A callback that asks again leaves its answer to the loop that gave it
+// its own: a chain of such callbacks does not nest ever deeper.
+struct Engine::Giving {
+  const Engine* engine;
+  Giving* outer;
+  bool more = false;  // asked for by a callback
+
+  static thread_local Giving* innermost;
+};
+thread_local Engine::Giving* Engine::Giving::innermost = nullptr;
+
+Engine::Giving* Engine::giving() const {
+  Giving* giving = Giving::innermost;
+  while (giving != nullptr && giving->engine != this) giving = giving->outer;
+  return giving;
+}
+
 void Engine::end_round(Round& round) {
+  wake_if_due_earlier();
   learn_durable();
-  round.failure = failure_;
   round.commit_needed = !failure_ && appended_ > std::max(handed_over_, durable_);
   handed_over_ = appended_;
+  if (giving() == nullptr) take_ready(round);
+}
+
+void Engine::take_ready(Round& round) {
+  round.failure = failure_;
   while (!pending_.empty() && (failure_ || pending_.front().sequence <= durable_)) {
     round.ready.push_back(std::move(pending_.front().answer));
     pending_.pop_front();
   }
 }
 
-void Engine::finish(Round& round) {
-  for (Answer& answer : round.ready) answer(round.failure ? &*round.failure : nullptr);
+// Gives `first` and the answers that are ready. When the last has been given the engine may be gone.
+void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
   if (round.commit_needed) ports_.journal.commit();
+  if (Giving* outer = giving()) {
+    outer->more = true;
+    return;
+  }
+  Giving giving{this, Giving::innermost};
+  Giving::innermost = &giving;
+  first();
+  while (true) {
+    for (Answer& answer : round.ready) answer(round.failure ? &*round.failure : nullptr);
+    round.ready.clear();
+    if (!giving.more) break;
+    giving.more = false;
+    const MutexLock lock(mutex_);
+    take_ready(round);
+  }
+  Giving::innermost = giving.outer;
 }
 
 void Engine::wake_if_due_earlier() {
@@ -256,56 +302,45 @@ void Engine::wake_if_due_earlier() {
 }
 
 void Engine::hand_over() {
-  Round round;
-  {
-    const MutexLock lock(mutex_);
-    wake_if_due_earlier();
-    end_round(round);
-  }
-  finish(round);
+  do_round([] {});
 }
 
+// Commits nothing: what was put is handed over by whoever put it.
 void Engine::on_durable(std::uint64_t sequence) {
   Round round;
   {
     const MutexLock lock(mutex_);
     durable_ = std::max(durable_, sequence);
-    end_round(round);
+    if (giving() == nullptr) take_ready(round);
   }
-  finish(round);
+  finish(round, [] {});
 }
 
 void Engine::on_failed(const std::string& why) {
-  {
-    const MutexLock lock(mutex_);
+  do_round([&]() TENURE_REQUIRES(mutex_) {
     failure_ = Failure{ErrorCode::kUnavailable, fmt::format("the journal has failed: {}", why)};
     end_waits();
-  }
-  hand_over();
+  });
 }
 
 // --- system records ---
 
 void Engine::take_digest() {
-  {
-    const MutexLock lock(mutex_);
+  do_round([&]() TENURE_REQUIRES(mutex_) {
     if (failure_) return;
     stamp();
     commit({record::DigestTaken{state_.digest()}});
-  }
-  hand_over();
+  });
 }
 
 void Engine::raise_fence() {
-  {
-    const MutexLock lock(mutex_);
+  do_round([&]() TENURE_REQUIRES(mutex_) {
     if (failure_) return;
     stamp();
     const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(ports_.clock.wall().ms / 1000, 0));
     const std::uint64_t by_count = state_.fence().value + (std::uint64_t{1} << 32);
     commit({record::FenceRaised{Fence{std::max(by_count, seconds << 22)}}});
-  }
-  hand_over();
+  });
 }
 
 void Engine::observe(Observer observer) {

@@ -3,8 +3,10 @@
 // A request goes: stamp -> expire what it touches -> decide -> append -> apply -> serve those who wait -> wait for the
 // journal -> answer. All of it but the last two steps happens under one mutex, and nothing there touches a disk or a
 // socket or takes longer than a millisecond. The engine never blocks and owns no thread: a request finishes by
-// callback, on whatever thread reports durability, once everything it saw is durable (one that only looked, too). Those
-// who wait are queued continuations. Time passes only in `run_due`, and for the names a request touches.
+// callback, on whatever thread reports durability, once everything it saw is durable (one that only looked, too).
+// Answers come in no particular order. A callback may ask again, and must not block. Those who wait are queued
+// continuations. Time passes only in `run_due`, and for the names a request touches; what is too much for one critical
+// section is left to `run_due`, which is then due at once.
 //
 // If the journal fails, memory is ahead of what is durable: from then on every answer is UNAVAILABLE, and a new engine
 // must be built by replay.
@@ -23,6 +25,7 @@
 #include <absl/container/btree_set.h>
 #include <absl/container/inlined_vector.h>
 #include <absl/functional/any_invocable.h>
+#include <absl/functional/function_ref.h>
 
 #include <tenure/settings.h>
 #include "authority/requests.h"
@@ -40,7 +43,7 @@ namespace tenure {
 // Names a wait that may be cancelled; 0 names none.
 using Ticket = std::uint64_t;
 
-// Thread-safe.
+// Thread-safe; destroyed by none of its callbacks, when no call is under way.
 class Engine final : private Journal::Listener {
  public:
   // The world outside; all of it outlives the engine.
@@ -137,16 +140,30 @@ class Engine final : private Journal::Listener {
   void note(const Record& record) TENURE_REQUIRES(mutex_);
   template <class Reply>
   void answer(Callback<Reply> done, Result<Reply> reply) TENURE_REQUIRES(mutex_);
-  // Answers that are ready to go, and whether the journal has something to make durable: what a round leaves to be done
-  // once the mutex is let go.
+  // What a critical section leaves to be done once the mutex is let go: answers that are ready, and whether the journal
+  // has something to make durable.
   struct Round {
     absl::InlinedVector<Answer, 2> ready;
     std::optional<Failure> failure;
     bool commit_needed = false;
   };
-  void learn_durable() TENURE_REQUIRES(mutex_);
+  // Does the work in a critical section, and then what that left to be done.
+  template <class Work>
+  void do_round(const Work& work) TENURE_EXCLUDES(mutex_) {
+    Round round;
+    {
+      const MutexLock lock(mutex_);
+      work();
+      end_round(round);
+    }
+    finish(round, [] {});
+  }
   void end_round(Round& round) TENURE_REQUIRES(mutex_);
-  void finish(Round& round) TENURE_EXCLUDES(mutex_);
+  void take_ready(Round& round) TENURE_REQUIRES(mutex_);
+  void finish(Round& round, absl::FunctionRef<void()> first) TENURE_EXCLUDES(mutex_);
+  struct Giving;
+  [[nodiscard]] Giving* giving() const;
+  void learn_durable() TENURE_REQUIRES(mutex_);
   void wake_if_due_earlier() TENURE_REQUIRES(mutex_);
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
@@ -174,16 +191,24 @@ class Engine final : private Journal::Listener {
 
   // --- waiting.cc: those who wait ---
   template <class Request, class Wish>
+  Ticket wait_among(Waiters<Wish>& waiters, const Request& request, std::uint64_t print, Millis block,
+                    Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
+  template <class Request, class Wish>
   Ticket wait_in(Waiters<Wish>& waiters, const Request& request, std::uint64_t print, Millis block,
                  Callback<ReplyOf<Request>> done) TENURE_REQUIRES(mutex_);
   template <class Wish>
   void answer_nothing(typename Waiters<Wish>::Waiter waiter) TENURE_REQUIRES(mutex_);
   void end_waits() TENURE_REQUIRES(mutex_);
+  // Serves those for whom something became free, as many as fit into one critical section.
   void serve() TENURE_REQUIRES(mutex_);
-  void serve_queue(const std::string& queue) TENURE_REQUIRES(mutex_);
-  void serve_lock(const std::string& lock) TENURE_REQUIRES(mutex_);
-  void serve_task(const std::string& task_id) TENURE_REQUIRES(mutex_);
-  bool grant_to(const Waiters<LockWish>::Waiter* first) TENURE_REQUIRES(mutex_);
+  [[nodiscard]] bool all_served() const TENURE_REQUIRES(mutex_);
+  // True: there are more to be served than `left` allowed.
+  bool serve_queue(const std::string& queue, int& left) TENURE_REQUIRES(mutex_);
+  bool serve_lock(const std::string& lock, int& left) TENURE_REQUIRES(mutex_);
+  bool serve_task(const std::string& task_id, int& left) TENURE_REQUIRES(mutex_);
+  // Whether others who came first are still to be served with what this one asks for.
+  [[nodiscard]] bool is_behind_others(const LeaseRequest& request) const TENURE_REQUIRES(mutex_);
+  [[nodiscard]] bool is_behind_others(const LockAcquire& request) const TENURE_REQUIRES(mutex_);
 
   // --- upkeep.cc: time ---
   bool do_one_due_thing() TENURE_REQUIRES(mutex_);
@@ -194,6 +219,7 @@ class Engine final : private Journal::Listener {
   void watch_queue(const std::string& queue) TENURE_REQUIRES(mutex_);
   [[nodiscard]] bool is_joined(std::string_view session) const TENURE_REQUIRES(mutex_);
   [[nodiscard]] bool is_over(std::string_view session) const TENURE_REQUIRES(mutex_);
+  void end_session(const std::string& name) TENURE_REQUIRES(mutex_);
   void end_when_left(const std::string& name, Session& session) TENURE_REQUIRES(mutex_);
   [[nodiscard]] Instant next_due() const TENURE_REQUIRES(mutex_);
 
@@ -220,12 +246,14 @@ class Engine final : private Journal::Listener {
   Ticket tickets_ TENURE_GUARDED_BY(mutex_) = 0;
   absl::btree_map<std::string, Session, std::less<>> sessions_ TENURE_GUARDED_BY(mutex_);
   absl::btree_set<std::pair<Instant, std::string>> session_ends_ TENURE_GUARDED_BY(mutex_);
-  absl::btree_set<std::pair<Instant, std::string>> promotions_ TENURE_GUARDED_BY(mutex_);  // of awaited queues
+  // When queues that are waited for have their next delayed task; one instant each.
+  absl::btree_set<std::pair<Instant, std::string>> promotions_ TENURE_GUARDED_BY(mutex_);
+  absl::btree_map<std::string, Instant, std::less<>> promotion_of_ TENURE_GUARDED_BY(mutex_);
   absl::btree_map<std::string, Instant, std::less<>> workers_ TENURE_GUARDED_BY(mutex_);
   absl::btree_set<std::pair<Instant, std::string>> workers_by_age_ TENURE_GUARDED_BY(mutex_);
   Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;  // what run_due last said
   std::function<void()> wake_ TENURE_GUARDED_BY(mutex_);
-  // What the records of this round may have set free.
+  // What records have set free for those who wait, and who has not been served yet.
   std::vector<std::string> freed_queues_ TENURE_GUARDED_BY(mutex_);
   std::vector<std::string> freed_locks_ TENURE_GUARDED_BY(mutex_);
   std::vector<std::string> ended_tasks_ TENURE_GUARDED_BY(mutex_);

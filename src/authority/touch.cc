@@ -31,9 +31,7 @@ int Engine::expire_in(std::string_view queue, int most) {
 
 void Engine::touch_queue(std::string_view queue) {
   TaskBook& tasks = state_.tasks();
-  expire_in(queue, kExpirySlice);
-  // A slice is enough as long as it leaves something to grant: the rest is upkeep's.
-  while (!tasks.has_ready(queue) && expire_in(queue, 1) > 0) continue;
+  expire_in(queue, kExpirySlice);  // if there are more, the rest is upkeep's
   tasks.promote(queue, now_, kPromotionSlice);
   if (lease_waiters_.count(queue) > 0) freed_queues_.emplace_back(queue);
 }
@@ -94,9 +92,10 @@ Result<QueuePage> Engine::look(const ListQueues& query) {
   if (!page) return page;
   // What is due by now is neither delayed nor leased: the queues shown are brought up to date first.
   int left = kExpirySlice;
+  std::uint64_t promotions = kPromotionSlice;
   for (const auto& entry : page->queues) {
     left -= expire_in(entry.queue, left);
-    state_.tasks().promote(entry.queue, now_, kPromotionSlice);
+    promotions -= state_.tasks().promote(entry.queue, now_, promotions);
     if (lease_waiters_.count(entry.queue) > 0) freed_queues_.push_back(entry.queue);
   }
   serve();
@@ -152,7 +151,7 @@ Result<std::optional<LockStatus>> Engine::look(const GetLock& query) {
 }
 
 Result<LockPage> Engine::look(const ListLocks& query) {
-  while (end_one_session()) continue;
+  for (int i = 0; i < kExpirySlice && end_one_session(); ++i) continue;
   serve();
   auto page = state_.locks().list(query, now_);
   if (!page) return page;

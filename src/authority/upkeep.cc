@@ -11,6 +11,8 @@ namespace {
 // Things that one call of run_due does: well below a millisecond's worth.
 constexpr int kDueSlice = 128;
 constexpr std::uint64_t kPromotionSlice = 256;
+// Soft state, so it has a limit of its own.
+constexpr std::size_t kSessionsMax = 1'000'000;
 
 // The first instant at which something whose time ends with `last` is over.
 Instant after(Instant last) { return last + Millis{1}; }
@@ -22,18 +24,19 @@ Instant next_forgetting(const Archive& archive, const Settings& settings, Instan
 }  // namespace
 
 Instant Engine::run_due() {
-  Instant next;
-  {
-    const MutexLock lock(mutex_);
-    if (failure_) return kNever;
+  Instant next = kNever;
+  do_round([&]() TENURE_REQUIRES(mutex_) {
+    if (failure_) return;
     stamp();
-    int done = 0;
-    while (done < kDueSlice && do_one_due_thing()) ++done;
     serve();
+    int done = 0;
+    while (done < kDueSlice && all_served() && do_one_due_thing()) {
+      ++done;
+      serve();
+    }
     next = done == kDueSlice ? now_ : next_due();
     promised_due_ = next;
-  }
-  hand_over();
+  });
   return next;
 }
 
@@ -59,9 +62,8 @@ bool Engine::forget_one() {
   return true;
 }
 
+// Whoever could be served has been: an empty answer only goes to those for whom there is nothing.
 bool Engine::end_one_wait() {
-  // Whoever could be served has been: an empty answer only goes to those for whom there is nothing.
-  serve();
   if (auto lease = lease_waiters_.remove_due(now_)) {
     answer_nothing<LeaseWish>(std::move(*lease));
   } else if (auto lock = lock_waiters_.remove_due(now_)) {
@@ -78,9 +80,10 @@ bool Engine::promote_one_queue() {
   if (promotions_.empty() || promotions_.begin()->first > now_) return false;
   const std::string queue = promotions_.begin()->second;
   promotions_.erase(promotions_.begin());
+  promotion_of_.erase(queue);
   if (lease_waiters_.count(queue) > 0) {
     state_.tasks().promote(queue, now_, kPromotionSlice);
-    serve_queue(queue);
+    freed_queues_.push_back(queue);
   }
   return true;
 }
@@ -88,10 +91,14 @@ bool Engine::promote_one_queue() {
 // A queue that is waited for is looked at again when its next delayed task is due.
 void Engine::watch_queue(const std::string& queue) {
   const Instant next = state_.tasks().next_promotion(queue);
-  if (next != kNever && lease_waiters_.count(queue) > 0) promotions_.insert({next, queue});
+  if (next == kNever || lease_waiters_.count(queue) == 0) return;
+  const auto [watched, is_new] = promotion_of_.emplace(queue, next);
+  if (!is_new) promotions_.erase({std::exchange(watched->second, next), queue});
+  promotions_.insert({next, queue});
 }
 
 Instant Engine::next_due() const {
+  if (!all_served()) return now_;
   return std::min({after(state_.tasks().next_expiry()), after(state_.work().next_expiry()),
                    after(state_.locks().next_expiry()), next_forgetting(state_.tasks().archive(), settings_, now_),
                    next_forgetting(state_.work().archive(), settings_, now_),
@@ -122,41 +129,56 @@ Result<Done> Engine::join(std::string_view session, std::optional<Millis> grace)
   Checker check;
   check.name("session", session).range("grace", grace.value_or(Millis{0}).count(), 0, kLeaseMax.count());
   if (check.fault()) return tl::unexpected(*check.fault());
-  {
-    const MutexLock lock(mutex_);
-    if (failure_) return tl::unexpected(*failure_);
+  Result<Done> result = Done{};
+  do_round([&]() TENURE_REQUIRES(mutex_) {
+    if (failure_) {
+      result = tl::unexpected(*failure_);
+      return;
+    }
     stamp();
     // One that comes too late finds its session ended, and begins another.
-    while (is_over(session) && end_one_session()) continue;
-    serve();
     const std::string name(session);
+    for (int i = 0; i < kDueSlice && is_over(name); ++i) end_session(name);
+    serve();
+    if (is_over(name)) {
+      result = fail_with(ErrorCode::kBackpressure, "session '{}': expected it to be free, found it still ending", name);
+      return;
+    }
+    if (sessions_.size() >= kSessionsMax && !sessions_.contains(name)) {
+      result = fail_with(ErrorCode::kBackpressure, "sessions: expected fewer than {}, found {}", kSessionsMax,
+                         sessions_.size());
+      return;
+    }
     Session& joined = sessions_[name];
     session_ends_.erase({joined.ends_at, name});
     joined.ends_at = kNever;
     ++joined.joined;
     if (grace) joined.grace = *grace;
-  }
-  hand_over();
-  return Done{};
+  });
+  return result;
 }
 
 Result<Done> Engine::leave(std::string_view session) {
-  {
-    const MutexLock lock(mutex_);
-    if (failure_) return tl::unexpected(*failure_);
+  Result<Done> result = Done{};
+  do_round([&]() TENURE_REQUIRES(mutex_) {
+    if (failure_) {
+      result = tl::unexpected(*failure_);
+      return;
+    }
     if (!is_joined(session)) {
-      return fail_with(ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", session);
+      result = fail_with(ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", session);
+      return;
     }
     const auto found = sessions_.find(session);
-    if (--found->second.joined > 0) return Done{};
+    if (--found->second.joined > 0) return;
     stamp();
-    end_when_left(found->first, found->second);
+    const std::string name(session);
+    end_when_left(name, found->second);
     // Without a grace its locks are free at once; if they are very many, upkeep frees the rest.
-    for (int i = 0; i < kDueSlice && end_one_session(); ++i) continue;
+    for (int i = 0; i < kDueSlice && is_over(name); ++i) end_session(name);
     serve();
-  }
-  hand_over();
-  return Done{};
+  });
+  return result;
 }
 
 void Engine::end_when_left(const std::string& name, Session& session) {
@@ -164,17 +186,20 @@ void Engine::end_when_left(const std::string& name, Session& session) {
   session_ends_.insert({session.ends_at, name});
 }
 
-// Releases one lock of a session that has ended; with the last, the session is forgotten.
 bool Engine::end_one_session() {
   if (session_ends_.empty() || session_ends_.begin()->first > now_) return false;
-  const std::string name = session_ends_.begin()->second;
+  end_session(std::string(session_ends_.begin()->second));
+  return true;
+}
+
+// Releases one lock of a session that has ended; with the last, the session is forgotten.
+void Engine::end_session(const std::string& name) {
   if (const Lock* lock = state_.locks().first_of(name)) {
     commit(is_expired(lock->expires_at, now_) ? LockBook::decide_expiry(*lock) : LockBook::decide_disconnection(*lock));
   } else {
-    session_ends_.erase(session_ends_.begin());
+    session_ends_.erase({sessions_.find(name)->second.ends_at, name});
     sessions_.erase(name);
   }
-  return true;
 }
 
 }  // namespace tenure

@@ -1,12 +1,15 @@
 // Those who wait, and how they are served: first come, first served, in the same critical section that set free what
 // they wait for.
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "authority/engine.h"
 #include "authority/validate.h"
 
 namespace tenure {
 namespace {
+
+// Names looked at and requests served in one critical section: well below a millisecond's worth.
+constexpr int kServeSlice = 64;
 
 bool is_nothing(const std::vector<TaskLease>& leases) { return leases.empty(); }
 template <class T>
@@ -17,32 +20,22 @@ bool is_nothing(const std::optional<T>& reply) {
 }  // namespace
 
 Ticket Engine::wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) {
-  Ticket ticket = 0;
-  {
-    const MutexLock lock(mutex_);
-    ticket = wait_in(lease_waiters_, request, TaskBook::print_of(request), block, std::move(done));
-  }
-  hand_over();
-  return ticket;
+  return wait_among(lease_waiters_, request, TaskBook::print_of(request), block, std::move(done));
 }
 
 Ticket Engine::wait(const LockAcquire& request, Millis block, Callback<std::optional<LockGrant>> done) {
-  Ticket ticket = 0;
-  {
-    const MutexLock lock(mutex_);
-    ticket = wait_in(lock_waiters_, request, LockBook::print_of(request), block, std::move(done));
-  }
-  hand_over();
-  return ticket;
+  return wait_among(lock_waiters_, request, LockBook::print_of(request), block, std::move(done));
 }
 
 Ticket Engine::wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done) {
+  return wait_among(task_waiters_, request, 0, block, std::move(done));
+}
+
+template <class Request, class Wish>
+Ticket Engine::wait_among(Waiters<Wish>& waiters, const Request& request, std::uint64_t print, Millis block,
+                          Callback<ReplyOf<Request>> done) {
   Ticket ticket = 0;
-  {
-    const MutexLock lock(mutex_);
-    ticket = wait_in(task_waiters_, request, 0, block, std::move(done));
-  }
-  hand_over();
+  do_round([&]() TENURE_REQUIRES(mutex_) { ticket = wait_in(waiters, request, print, block, std::move(done)); });
   return ticket;
 }
 
@@ -117,25 +110,19 @@ template void Engine::answer_nothing<TaskWish>(Waiters<TaskWish>::Waiter);
 
 bool Engine::cancel(Ticket ticket) {
   bool cancelled = false;
-  {
-    const MutexLock lock(mutex_);
+  do_round([&]() TENURE_REQUIRES(mutex_) {
     const auto cancel_in = [&]<class Wish>(Waiters<Wish>& waiters) TENURE_REQUIRES(mutex_) {
       auto waiter = waiters.remove(ticket);
       if (waiter) answer_nothing<Wish>(std::move(*waiter));
       return waiter.has_value();
     };
     cancelled = cancel_in(lease_waiters_) || cancel_in(lock_waiters_) || cancel_in(task_waiters_);
-  }
-  hand_over();
+  });
   return cancelled;
 }
 
 void Engine::cancel_all() {
-  {
-    const MutexLock lock(mutex_);
-    end_waits();
-  }
-  hand_over();
+  do_round([&]() TENURE_REQUIRES(mutex_) { end_waits(); });
 }
 
 void Engine::end_waits() {
@@ -146,61 +133,76 @@ void Engine::end_waits() {
 
 // --- serving ---
 
+bool Engine::all_served() const { return freed_queues_.empty() && freed_locks_.empty() && ended_tasks_.empty(); }
+
 void Engine::serve() {
   // Serving makes records, and those may set free more: the lists grow while they are walked.
-  while (!freed_queues_.empty() || !freed_locks_.empty() || !ended_tasks_.empty()) {
-    const auto take = [](std::vector<std::string>& names) {
-      std::string name = std::move(names.back());
-      names.pop_back();
-      return name;
-    };
+  int left = kServeSlice;
+  const auto serve_next = [&](std::vector<std::string>& names, auto serve_one) {
+    const std::string name = std::move(names.back());
+    names.pop_back();
+    --left;
+    if ((this->*serve_one)(name, left)) names.push_back(name);
+  };
+  while (left > 0 && !all_served()) {
     if (!freed_queues_.empty()) {
-      serve_queue(take(freed_queues_));
+      serve_next(freed_queues_, &Engine::serve_queue);
     } else if (!freed_locks_.empty()) {
-      serve_lock(take(freed_locks_));
+      serve_next(freed_locks_, &Engine::serve_lock);
     } else {
-      serve_task(take(ended_tasks_));
+      serve_next(ended_tasks_, &Engine::serve_task);
     }
   }
 }
 
-void Engine::serve_queue(const std::string& queue) {
-  while (state_.tasks().can_grant(queue)) {
-    const auto* first = lease_waiters_.first(queue);
-    if (first == nullptr) break;
+bool Engine::serve_queue(const std::string& queue, int& left) {
+  while (const auto* first = lease_waiters_.first(queue)) {
+    if (!state_.tasks().can_grant(queue)) break;
+    if (left-- <= 0) return true;
     auto waiter = *lease_waiters_.remove(first->ticket);
     answer(std::move(waiter.wish.done), decide_and_commit(waiter.wish.request()));
   }
   watch_queue(queue);
+  return false;
 }
 
-void Engine::serve_lock(const std::string& lock) {
-  while (true) {
-    const auto* first = lock_waiters_.first(lock);
-    if (first == nullptr || state_.locks().find(first->wish.request().lock) != nullptr) return;
-    const std::string same_owner = first->names.back();
-    if (!grant_to(first)) continue;
-    // The owner has it now: its other requests re-enter.
-    while (const auto* next = lock_waiters_.first(same_owner)) grant_to(next);
+bool Engine::serve_lock(const std::string& lock, int& left) {
+  while (const auto* first = lock_waiters_.first(lock)) {
+    const LockName name = first->wish.request().lock;
+    if (const Lock* held = state_.locks().find(name)) {
+      // Whoever has it now re-enters with its other requests.
+      first = lock_waiters_.first(waiting_name(*held));
+      if (first == nullptr) break;
+    }
+    if (left-- <= 0) return true;
+    auto waiter = *lock_waiters_.remove(first->ticket);
+    answer(std::move(waiter.wish.done), decide_and_commit(waiter.wish.request()));
   }
+  return false;
 }
 
-// False: the lock could not be given to this one, who was told why.
-bool Engine::grant_to(const Waiters<LockWish>::Waiter* first) {
-  auto waiter = *lock_waiters_.remove(first->ticket);
-  auto reply = decide_and_commit(waiter.wish.request());
-  const bool granted = reply.has_value();
-  answer(std::move(waiter.wish.done), std::move(reply));
-  return granted;
-}
-
-void Engine::serve_task(const std::string& task_id) {
+bool Engine::serve_task(const std::string& task_id, int& left) {
   const Task* task = state_.tasks().find(task_id);
-  if (task == nullptr || !is_terminal(task->state)) return;
+  if (task == nullptr || !is_terminal(task->state)) return false;
   while (const auto* first = task_waiters_.first(task_id)) {
+    if (left-- <= 0) return true;
     auto waiter = *task_waiters_.remove(first->ticket);
     answer<std::optional<TaskStatus>>(std::move(waiter.wish.done), TaskBook::status(*task));
   }
+  return false;
+}
+
+bool Engine::is_behind_others(const LeaseRequest& request) const {
+  if (request.request_id && state_.tasks().remembers(*request.request_id)) return false;
+  return std::any_of(request.queues.begin(), request.queues.end(), [this](std::string_view queue) {
+    mutex_.assert_held();
+    return lease_waiters_.count(queue) > 0 && state_.tasks().can_grant(queue);
+  });
+}
+
+bool Engine::is_behind_others(const LockAcquire& request) const {
+  if (request.request_id && state_.locks().remembers(*request.request_id)) return false;
+  return state_.locks().find(request.lock) == nullptr && lock_waiters_.count(waiting_name(request.lock)) > 0;
 }
 
 }  // namespace tenure

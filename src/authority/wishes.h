@@ -35,6 +35,13 @@ inline std::string waiting_name(const LockName& lock, std::string_view owner, st
   if (user) name.append(1, '\0').append(*user);
   return name;
 }
+// The name under which the other requests of its present owner wait.
+inline std::string waiting_name(const Lock& held) {
+  std::string name = waiting_name(held.name());
+  name.append(1, '\0').append(held.owner());
+  if (held.has_user) name.append(1, '\0').append(held.user());
+  return name;
+}
 
 struct LeaseWish {
   std::string worker;

@@ -21,6 +21,7 @@ struct Keepsake {
 
   Remembered kind;
   Instant kept_since;
+  std::uint64_t kept_order = 0;  // consecutive in its archive, from 1
   std::uint64_t kept_bytes = 0;
   Keepsake* newer = nullptr;
 };
@@ -30,20 +31,20 @@ class Archive {
  public:
   void add(Keepsake& keepsake, Instant since, std::uint64_t bytes) {
     keepsake.kept_since = since;
+    keepsake.kept_order = ++added_;
     keepsake.kept_bytes = bytes;
     (newest_ == nullptr ? oldest_ : newest_->newer) = &keepsake;
     newest_ = &keepsake;
-    ++count_;
     bytes_ += bytes;
   }
 
   [[nodiscard]] Keepsake* oldest() const { return oldest_; }
-  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t count() const { return added_ - dropped_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   void drop_oldest() {
     TENURE_CHECK(oldest_ != nullptr, "an empty archive");
-    --count_;
+    ++dropped_;
     bytes_ -= oldest_->kept_bytes;
     oldest_ = oldest_->newer;
     if (oldest_ == nullptr) newest_ = nullptr;
@@ -58,7 +59,7 @@ class Archive {
   // Whether the oldest is to be forgotten now.
   [[nodiscard]] bool is_over(const Settings& settings, Instant now) const {
     if (oldest_ == nullptr) return false;
-    return count_ > settings.retention_count || bytes_ > settings.retention_bytes || now > due(settings);
+    return count() > settings.retention_count || bytes_ > settings.retention_bytes || now > due(settings);
   }
 
   // When the oldest has been kept for the retention time.
@@ -66,10 +67,17 @@ class Archive {
     return oldest_ == nullptr ? kNever : oldest_->kept_since + settings.retention_time;
   }
 
+  template <class V>
+  void fields(V&& visit) const {
+    visit("added", added_);
+    visit("dropped", dropped_);
+  }
+
  private:
   Keepsake* oldest_ = nullptr;
   Keepsake* newest_ = nullptr;
-  std::uint64_t count_ = 0;
+  std::uint64_t added_ = 0;
+  std::uint64_t dropped_ = 0;
   std::uint64_t bytes_ = 0;
 };
 
@@ -87,6 +95,7 @@ struct RequestMemory : Keepsake, TableLink<RequestMemory<Answer>> {
     visit("id", id);
     visit("print", print);
     visit("kept_since", this->kept_since);
+    visit("kept_order", this->kept_order);
     answer.fields(visit);
   }
 };

@@ -73,7 +73,7 @@ class RequestMemoriesTest : public testing::Test {
   Common common;
   Archive archive;
   RequestMemories<Note> memories{Remembered::kTaskRequest, common, archive};
-  const Digest empty = common.digest();
+  const Digest empty = common.entities();
 };
 
 TEST_F(RequestMemoriesTest, ARequestWithoutAnIdIsAlwaysNew) {
@@ -81,7 +81,7 @@ TEST_F(RequestMemoriesTest, ARequestWithoutAnIdIsAlwaysNew) {
   EXPECT_EQ(nullptr, memories.recall(std::nullopt, 1).value());
   memories.remember(std::nullopt, Instant{1}, Note{"unkept"});
   EXPECT_EQ(0U, archive.count());
-  EXPECT_EQ(empty, common.digest());
+  EXPECT_EQ(empty, common.entities());
 }
 
 TEST_F(RequestMemoriesTest, AnAnswerIsRecalledByItsIdAndPrint) {
@@ -97,13 +97,13 @@ TEST_F(RequestMemoriesTest, AnAnswerIsRecalledByItsIdAndPrint) {
 
 TEST_F(RequestMemoriesTest, AmendingKeepsDigestAndBytesTrue) {
   memories.remember(RequestMark{"r", 1}, Instant{5}, Note{"kept"});
-  const Digest before = common.digest();
+  const Digest before = common.entities();
   const std::uint64_t bytes = archive.bytes();
   memories.amend(*memories.find("r"), [](Note& note) { note.text += " and more"; });
-  EXPECT_NE(before, common.digest());
+  EXPECT_NE(before, common.entities());
   EXPECT_EQ(bytes + 9, archive.bytes());
   EXPECT_EQ(nullptr, memories.forget("r"));
-  EXPECT_EQ(empty, common.digest());
+  EXPECT_EQ(empty, common.entities());
   EXPECT_EQ(0U, archive.bytes());
 }
 
@@ -114,7 +114,7 @@ TEST_F(RequestMemoriesTest, OnlyTheOldestIsForgotten) {
   EXPECT_STREQ("what is forgotten must be the oldest", memories.forget("b"));
   EXPECT_EQ(nullptr, memories.forget("a"));
   EXPECT_EQ(nullptr, memories.forget("b"));
-  EXPECT_EQ(empty, common.digest());
+  EXPECT_EQ(empty, common.entities());
 }
 
 }  // namespace

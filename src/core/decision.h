@@ -15,27 +15,19 @@
 
 namespace tenure {
 
-// What the books have in common: the counters, and the digest that every `apply` keeps true. One thread.
+// What the books have in common: the counters, and the sum of their entities' hashes that every `apply` keeps true. One
+// thread.
 class Common {
  public:
-  Common() { rehash(); }
-
   [[nodiscard]] Fence fence() const { return fence_; }
   [[nodiscard]] Fence next_fence(std::uint64_t ahead = 0) const { return Fence{fence_.value + 1 + ahead}; }
-  [[nodiscard]] Digest digest() const { return digest_; }
+  [[nodiscard]] Digest entities() const { return entities_; }
 
-  void set_fence(Fence fence) {
-    fence_ = fence;
-    rehash();
-  }
+  void set_fence(Fence fence) { fence_ = fence; }
   // The number of a task that is created now.
-  std::uint64_t count_task() {
-    ++tasks_created_;
-    rehash();
-    return tasks_created_;
-  }
-  void put_in(Digest entity) { digest_ += entity; }
-  void take_out(Digest entity) { digest_ -= entity; }
+  std::uint64_t count_task() { return ++tasks_created_; }
+  void put_in(Digest entity) { entities_ += entity; }
+  void take_out(Digest entity) { entities_ -= entity; }
 
   template <class V>
   void fields(V&& visit) const {
@@ -44,16 +36,9 @@ class Common {
   }
 
  private:
-  void rehash() {
-    digest_ -= own_;
-    own_ = digest_of(Entity::kCounters, *this);
-    digest_ += own_;
-  }
-
   Fence fence_;
   std::uint64_t tasks_created_ = 0;
-  Digest own_;  // of the counters
-  Digest digest_;
+  Digest entities_;
 };
 
 // Everything a decision may depend on beside the state and the request. Made by the authority, once for each decision.

@@ -55,6 +55,9 @@ enum class Entity : std::uint8_t {
   kLock,
   kLostLease,
   kSession,
+  kTaskArchive,
+  kWorkArchive,
+  kLockArchive,
 };
 
 // Hashes the fields an entity shows it, in order: numbers by their bytes, short texts by their length and bytes, long

@@ -96,6 +96,7 @@ struct LostLease : Keepsake, TableLink<LostLease> {
   template <class V>
   void fields(V&& visit) const {
     visit("kept_since", kept_since);
+    visit("kept_order", kept_order);
     visit("token", token);
     visit("name_hash", name_hash);
     visit("cause", cause);
@@ -183,6 +184,8 @@ class LockBook {
   [[nodiscard]] static std::uint64_t print_of(const LockRequest& request);
   [[nodiscard]] static std::uint64_t print_of(const LockRelease& request);
   [[nodiscard]] const Lock* find(const LockName& name) const { return find(name, hash_of(name)); }
+  // Whether the answer to this request id is known.
+  [[nodiscard]] bool remembers(std::string_view request_id) const { return requests_.find(request_id) != nullptr; }
   // The oldest lock bound to the session; null when there is none.
   [[nodiscard]] const Lock* first_of(std::string_view session) const;
   // Every session that has a bound lock, with the grace of its latest grant.

@@ -58,7 +58,13 @@ Broken State::apply(const record::FenceRaised& record) {
 }
 
 Broken State::apply(const record::DigestTaken& record) const {
-  return record.digest == common_.digest() ? nullptr : "digest must equal the state's";
+  return record.digest == digest() ? nullptr : "digest must equal the state's";
+}
+
+Digest State::digest() const {
+  Digest sum = common_.entities();
+  visit_counters([&](Entity kind, const auto& counters) { sum += digest_of(kind, counters); });
+  return sum;
 }
 
 Digest State::recompute_digest() const {

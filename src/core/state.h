@@ -32,20 +32,29 @@ class State {
   [[nodiscard]] Fence fence() const { return common_.fence(); }
   [[nodiscard]] Instant last_stamp() const { return last_stamp_; }
   [[nodiscard]] std::uint64_t bytes() const { return tasks_.bytes() + work_.bytes() + locks_.bytes(); }
-  [[nodiscard]] Digest digest() const { return common_.digest(); }
+  [[nodiscard]] Digest digest() const;
   // The same digest made anew from every entity; slow, for proof.
   [[nodiscard]] Digest recompute_digest() const;
 
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>
   void visit_entities(const Visit& visit) const {
-    visit(Entity::kCounters, common_);
+    visit_counters(visit);
     tasks_.visit_entities(visit);
     work_.visit_entities(visit);
     locks_.visit_entities(visit);
   }
 
  private:
+  // They change with almost every record, so their hashes are made when the digest is asked for.
+  template <class Visit>
+  void visit_counters(const Visit& visit) const {
+    visit(Entity::kCounters, common_);
+    visit(Entity::kTaskArchive, tasks_.archive());
+    visit(Entity::kWorkArchive, work_.archive());
+    visit(Entity::kLockArchive, locks_.archive());
+  }
+
   Broken apply(const record::Forgotten& record);
   Broken apply(const record::FenceRaised& record);
   [[nodiscard]] Broken apply(const record::DigestTaken& record) const;

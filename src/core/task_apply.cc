@@ -25,10 +25,12 @@ std::uint64_t footprint(const Task& task) {
   std::uint64_t bytes = task.bytes() + kTaskOverhead;
   if (task.story == nullptr) return bytes;
   const Story& story = *task.story;
-  bytes += sizeof(Story) + story.attempts.capacity() * sizeof(Attempt) + story.result.size() + story.reason.size();
+  bytes += sizeof(Story) + story.attempts.size() * sizeof(Attempt) + story.result.size() + story.reason.size();
   for (const Attempt& attempt : story.attempts) bytes += attempt.worker.size() + attempt.reason.size();
   return bytes;
 }
+
+std::uint64_t footprint(const Queue& queue) { return sizeof(Queue) + 2 * queue.name.size(); }
 
 }  // namespace
 
@@ -89,6 +91,7 @@ Queue& TaskBook::queue_of(std::string_view name) {
     found = queues_.emplace(std::string(name), std::make_unique<Queue>()).first;
     found->second->name = name;
     found->second->order = ++orders_;
+    bytes_ += footprint(*found->second);
   }
   return *found->second;
 }
@@ -96,6 +99,7 @@ Queue& TaskBook::queue_of(std::string_view name) {
 void TaskBook::drop_if_empty(Queue& queue) {
   if (!queue.is_empty()) return;
   expiries_.disarm(queue);
+  bytes_ -= footprint(queue);
   queues_.erase(queues_.find(queue.name));
 }
 

@@ -83,6 +83,7 @@ struct Story : Keepsake, TableLink<Story> {
   template <class V>
   void fields(V&& visit) const {
     visit("kept_since", kept_since);
+    visit("kept_order", kept_order);
     visit("expires_at", expires_at);
     visit("window_ends_at", window_ends_at);
     visit("lease_time", lease_time);
@@ -261,8 +262,8 @@ class TaskBook {
   const Task* first_expired(std::string_view queue, Instant now);
   const Task* first_expired(Instant now);
   [[nodiscard]] const Task* expired(std::string_view task_id, Instant now) const;
-  // Makes tasks that have become due ready, at most `most` of them.
-  void promote(std::string_view queue, Instant now, std::uint64_t most);
+  // Makes tasks that have become due ready, at most `most` of them; answers how many.
+  std::uint64_t promote(std::string_view queue, Instant now, std::uint64_t most);
   // When a lease may end next.
   [[nodiscard]] Instant next_expiry() const { return expiries_.next(); }
   // When a delayed task of the queue becomes due next.
@@ -275,8 +276,7 @@ class TaskBook {
   [[nodiscard]] static std::uint64_t print_of(const LeaseRequest& request);
   // Whether the answer to this request id is known.
   [[nodiscard]] bool remembers(std::string_view request_id) const { return requests_.find(request_id) != nullptr; }
-  // A queue with a task that is due, paused or not; and one that would grant it.
-  [[nodiscard]] bool has_ready(std::string_view queue) const;
+  // Whether the queue is not paused and has a task that is due.
   [[nodiscard]] bool can_grant(std::string_view queue) const;
   [[nodiscard]] Result<std::vector<TaskAttempt>> history(std::string_view task_id) const;
   [[nodiscard]] static TaskStatus status(const Task& task);

@@ -7,6 +7,9 @@
 namespace tenure {
 namespace {
 
+// One answer takes no more tasks when it carries this much payload: it is copied while everyone else waits.
+constexpr std::uint64_t kLeaseBytes = std::uint64_t{1} << 20;
+
 tl::unexpected<Failure> no_task(std::string_view task_id) {
   return fail_with(ErrorCode::kNoTask, "task '{}': expected one that exists, found none", task_id);
 }
@@ -136,13 +139,15 @@ Verdict<std::vector<TaskLease>> TaskBook::decide(const LeaseRequest& request, co
   std::vector<TaskLease> leases;
   Records records;
   absl::InlinedVector<const Queue*, 4> seen;
+  std::uint64_t payload_bytes = 0;
   for (const std::string_view name : request.queues) {
     const Queue* queue = find_queue(name);
     if (queue == nullptr || queue->paused || std::find(seen.begin(), seen.end(), queue) != seen.end()) continue;
     seen.push_back(queue);
     for (auto next = queue->ready.begin(); next != queue->ready.end(); ++next) {
-      if (std::ssize(leases) == request.count) break;
+      if (std::ssize(leases) == request.count || payload_bytes >= kLeaseBytes) break;
       const Task& task = *next->second;
+      payload_bytes += task.payload_size;
       const Millis window{task.window_ms};
       const Token token{common_.next_fence(leases.size()), moment.entropy.next()};
       const record::LeaseGranted record{.task_id = task.id(),
@@ -224,12 +229,13 @@ Verdict<Done> TaskBook::decide(const TaskKill& request, const Moment& /*moment*/
   return {Done{}, {record::TaskDead{task->id(), request.reason}}};
 }
 
-Verdict<Done> TaskBook::decide(const QueuePause& request, const Moment& /*moment*/) const {
+Verdict<Done> TaskBook::decide(const QueuePause& request, const Moment& moment) const {
   const Queue* queue = find_queue(request.queue);
   const bool paused = queue != nullptr && queue->paused;
   if (paused == request.paused) return {Done{}};
-  if (request.paused) return {Done{}, {record::QueuePaused{request.queue}}};
-  return {Done{}, {record::QueueResumed{request.queue}}};
+  if (!request.paused) return {Done{}, {record::QueueResumed{request.queue}}};
+  if (queue == nullptr && memory_is_full(moment)) return {refuse_for_memory(moment)};
+  return {Done{}, {record::QueuePaused{request.queue}}};
 }
 
 Records TaskBook::decide_expiry(const Task& task) {

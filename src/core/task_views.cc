@@ -26,11 +26,6 @@ const Queue* TaskBook::find_queue(std::string_view name) const {
   return found == queues_.end() ? nullptr : found->second.get();
 }
 
-bool TaskBook::has_ready(std::string_view queue) const {
-  const Queue* found = find_queue(queue);
-  return found != nullptr && !found->ready.empty();
-}
-
 bool TaskBook::can_grant(std::string_view queue) const {
   const Queue* found = find_queue(queue);
   return found != nullptr && !found->paused && !found->ready.empty();
@@ -63,17 +58,19 @@ const Task* TaskBook::expired(std::string_view task_id, Instant now) const {
   return is_due ? task : nullptr;
 }
 
-void TaskBook::promote(std::string_view queue, Instant now, std::uint64_t most) {
+std::uint64_t TaskBook::promote(std::string_view queue, Instant now, std::uint64_t most) {
   const auto found = queues_.find(queue);
-  if (found == queues_.end()) return;
+  if (found == queues_.end()) return 0;
+  std::uint64_t left = most;
   auto& delayed = found->second->delayed;
   auto& parked = found->second->parked_delayed;
-  for (; most > 0 && !delayed.empty() && delayed.begin()->first.first <= now.ms; --most) {
+  for (; left > 0 && !delayed.empty() && delayed.begin()->first.first <= now.ms; --left) {
     Task& task = *delayed.begin()->second;
     unplace(task);
     place(task, now);
   }
-  for (; most > 0 && !parked.empty() && parked.begin()->first <= now.ms; --most) parked.erase(parked.begin());
+  for (; left > 0 && !parked.empty() && parked.begin()->first <= now.ms; --left) parked.erase(parked.begin());
+  return most - left;
 }
 
 Instant TaskBook::next_promotion(std::string_view queue) const {

@@ -156,6 +156,7 @@ Verdict<Trimmed> WorkBook::decide(const WorkTrim& request, const Moment& moment)
       return {fail_with(ErrorCode::kBackpressure, "domains: expected fewer than {}, found {}",
                         moment.settings.domains_max, domains_.size())};
     }
+    if (memory_is_full(moment)) return {refuse_for_memory(moment)};
     return {Trimmed{}, {record::WorkTrimmed{request.domain, request.below}}};
   }
   if (request.below <= domain->trimmed_below) return {Trimmed{}};

@@ -39,6 +39,7 @@ class Journal {
   // Reads what is there, from the beginning; the visitor answers false to stop. Before the first append.
   virtual void read(absl::FunctionRef<bool(const Frame&)> visit) const = 0;
 
+  // Null: nobody; when that returns, no report from a thread of the journal's own is under way any more.
   virtual void listen(Listener* listener) = 0;
 
   // Takes a frame into memory and numbers it. Cheap: called with the authority's mutex held.
