@@ -141,16 +141,16 @@ void EngineSubject::finish() {
 
 std::vector<EngineSubject::KeptFrame> EngineSubject::frames() const {
   std::vector<KeptFrame> frames;
-  journal_->read([&](const Frame& frame) {
+  static_cast<void>(journal_->read(0, [&](const Frame& frame) -> Result<Done> {
     frames.push_back({frame.stamp, std::string(frame.payload)});
-    return true;
-  });
+    return Done{};
+  }));
   return frames;
 }
 
 Result<Done> EngineSubject::restart(const std::vector<KeptFrame>& frames) {
   auto journal = std::make_unique<MemoryJournal>(MemoryJournal::Keep::kFrames);
-  for (const KeptFrame& frame : frames) journal->append(frame.stamp, frame.payload);
+  for (const KeptFrame& frame : frames) journal->append(0, frame.stamp, frame.payload);
   auto engine = Engine::start(settings_, {.clock = *clock_, .entropy = entropy_, .journal = *journal});
   if (!engine) return tl::unexpected(engine.error());
   engine_ = std::move(*engine);

@@ -16,11 +16,9 @@ void Proof::note(std::string breach) {
 void Proof::restart(const Journal& journal) {
   shadow_ = std::make_unique<State>();
   records_ = 0;
-  journal.read([&](const Frame& frame) {
-    const auto replayed = replay_frame(*shadow_, frame.sequence, frame.stamp, frame.payload);
-    if (!replayed) note(replayed.error().message);
-    return replayed.has_value();
-  });
+  const auto replayed = journal.read(
+      0, [&](const Frame& frame) { return replay_frame(*shadow_, frame.sequence, frame.stamp, frame.payload); });
+  if (!replayed) note(replayed.error().message);
 }
 
 void Proof::check(const State& live, Instant stamp, std::string_view bytes) {

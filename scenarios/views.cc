@@ -14,7 +14,7 @@ namespace {
 // Calls visit(frame, record, first) for every record; `first` of its frame.
 template <class Visit>
 void visit_records(const Journal& journal, const Visit& visit) {
-  journal.read([&](const Frame& frame) {
+  const auto read = journal.read(0, [&](const Frame& frame) -> Result<Done> {
     ByteReader in(frame.payload);
     bool first = true;
     while (!in.at_end()) {
@@ -23,8 +23,9 @@ void visit_records(const Journal& journal, const Visit& visit) {
       visit(frame, *record, first);
       first = false;
     }
-    return true;
+    return Done{};
   });
+  if (!read) throw ScriptError(read.error().message);
 }
 
 void add(Answer& answer, const Portrait& shown) {

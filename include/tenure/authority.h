@@ -1,14 +1,17 @@
 // Start here. An Authority decides who owns a piece of work, until when, and proves it with a fence. It has three faces
 // over one engine and one journal:
 //
-//   auto authority = tenure::Authority::in_memory();
+//   auto authority = tenure::Authority::open("data");   durable, in a folder; or in_memory()
 //   authority->tasks()   durable leased tasks               (tasks.h)
 //   authority->work()    ordered work over an outside log   (work_lease.h)
 //   authority->locks()   locks that free themselves         (locks.h)
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <tenure/errors.h>
@@ -20,9 +23,21 @@
 
 namespace tenure {
 
+// How the journal of a folder is kept.
+struct Storage {
+  std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // of each of its files
+  // Told, line by line, what the opening does and finds: progress of a long replay, a torn tail that was cut.
+  std::function<void(const std::string& line)> tell{};
+};
+
 // Thread-safe. Destroying it ends every blocked call with its empty answer; no call may begin after that.
 class Authority {
  public:
+  // Durable: everything that was answered is in the folder's journal, and is there again when it is next opened. The
+  // folder is made if it is missing; one process at a time may have it open. Throws InvalidRequest for a folder that is
+  // no journal or a damaged one, Unavailable for one that is in use or cannot be read or written; each says what to do.
+  static std::unique_ptr<Authority> open(const std::string& folder, const Settings& settings = {},
+                                         const Storage& storage = {});
   // Everything in memory: gone with the process.
   static std::unique_ptr<Authority> in_memory(const Settings& settings = {});
 

@@ -1,18 +1,41 @@
 #include <tenure/authority.h>
 #include "authority/faces.h"
 #include "authority/ticker.h"
-#include "base/check.h"
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/files.h"
+#include "journal/file_journal.h"
 #include "journal/memory_journal.h"
 
 namespace tenure {
 namespace {
 
-class MemoryAuthority final : public Authority {
+// The machine that an embedded authority runs on.
+struct Machine {
+  SystemClock clock;
+  SystemEntropy entropy;
+};
+
+std::unique_ptr<Engine> start(const Settings& settings, Engine::Ports ports) {
+  auto engine = Engine::start(settings, ports);
+  if (!engine) raise(engine.error());
+  return std::move(*engine);
+}
+
+class EmbeddedAuthority final : public Authority {
  public:
-  explicit MemoryAuthority(const Settings& settings) : engine_(start(settings)) {}
-  ~MemoryAuthority() override { engine_->cancel_all(); }
+  EmbeddedAuthority(const Settings& settings, std::unique_ptr<Machine> machine, std::unique_ptr<Journal> journal)
+      : machine_(std::move(machine)),
+        journal_(std::move(journal)),
+        engine_(start(settings, {machine_->clock, machine_->entropy, *journal_})) {}
+
+  ~EmbeddedAuthority() override {
+    ticker_.reset();
+    engine_->cancel_all();
+    engine_->take_digest();
+    // Answers everything that was still to become durable. If the journal has failed, those it concerns know.
+    static_cast<void>(journal_->close());
+  }
 
   Tasks& tasks() override { return tasks_; }
   WorkLeases& work() override { return work_; }
@@ -26,26 +49,54 @@ class MemoryAuthority final : public Authority {
   }
 
  private:
-  std::unique_ptr<Engine> start(const Settings& settings) {
-    auto engine = Engine::start(settings, {clock_, entropy_, journal_});
-    TENURE_CHECK(engine.has_value(), "{}", engine.error().message);
-    return std::move(*engine);
-  }
-
-  SystemClock clock_;
-  SystemEntropy entropy_;
-  MemoryJournal journal_{MemoryJournal::Keep::kNothing};
-  std::unique_ptr<Engine> engine_;
+  const std::unique_ptr<Machine> machine_;
+  const std::unique_ptr<Journal> journal_;
+  const std::unique_ptr<Engine> engine_;
   TaskFace tasks_{*engine_};
   WorkFace work_{*engine_};
   LockFace locks_{*engine_};
-  Ticker ticker_{*engine_};
+  std::unique_ptr<Ticker> ticker_ = std::make_unique<Ticker>(*engine_);
 };
+
+void tell_report(const Storage& storage, const FileJournal& journal, Millis took) {
+  const FileJournal::Report& report = journal.report();
+  if (report.is_new) {
+    storage.tell(fmt::format("{}: a new journal", journal.folder()));
+    return;
+  }
+  if (!report.torn.empty()) {
+    storage.tell(
+        fmt::format("a crash tore the journal's last batch, which nobody was told is durable: {}; {} bytes "
+                    "were cut, a copy is in {}",
+                    report.torn, report.torn_bytes, report.torn_copy));
+  }
+  storage.tell(fmt::format("{}: {} frames replayed in {} ms", journal.folder(), report.frames, took.count()));
+}
 
 }  // namespace
 
+std::unique_ptr<Authority> Authority::open(const std::string& folder, const Settings& settings,
+                                           const Storage& storage) {
+  auto machine = std::make_unique<Machine>();
+  const Millis began = machine->clock.boot();
+  FileJournal::Options options{.segment_bytes = storage.segment_bytes};
+  if (storage.tell) {
+    options.on_progress = [tell = storage.tell, folder](std::uint64_t frames) {
+      tell(fmt::format("{}: {} frames replayed so far", folder, frames));
+    };
+  }
+  auto journal = FileJournal::open(real_files(), folder, machine->entropy, options);
+  if (!journal) raise(journal.error());
+  const FileJournal& opened = **journal;
+  const SystemClock& clock = machine->clock;
+  auto authority = std::make_unique<EmbeddedAuthority>(settings, std::move(machine), std::move(*journal));
+  if (storage.tell) tell_report(storage, opened, clock.boot() - began);
+  return authority;
+}
+
 std::unique_ptr<Authority> Authority::in_memory(const Settings& settings) {
-  return std::make_unique<MemoryAuthority>(settings);
+  return std::make_unique<EmbeddedAuthority>(settings, std::make_unique<Machine>(),
+                                             std::make_unique<MemoryJournal>(MemoryJournal::Keep::kNothing));
 }
 
 }  // namespace tenure

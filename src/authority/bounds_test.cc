@@ -178,6 +178,29 @@ TEST(BoundsTest, WhatWouldBeNewIsRefusedWhenMemoryIsFull) {
   EXPECT_EQ("OK", word(world.ask(QueuePause{"known", false})));
 }
 
+TEST(BoundsTest, WhatWouldBeNewIsRefusedWhenTheJournalIsFull) {
+  const ManualClock clock(kStart);
+  SeededEntropy entropy(1);
+  CountingJournal journal;
+  const auto engine = Engine::start({}, {clock, entropy, journal}).value();
+  const auto ask = [&]<class Request>(const Request& request) {
+    Inbox<ReplyOf<Request>> inbox;
+    engine->ask(request, inbox.callback());
+    return inbox.answer();
+  };
+  ASSERT_EQ("OK", word(ask(Submission{.queue = "q", .payload = "p", .id = "t"})));
+  const std::string lease = ask(LeaseRequest{.worker = "w", .queues = {"q"}}).value().at(0).lease_id;
+  const std::string token = ask(acquire_by("a")).value()->token;
+  journal.room = false;
+  const auto refused = ask(Submission{.queue = "q", .payload = "p"});
+  EXPECT_EQ("BACKPRESSURE", word(refused));
+  EXPECT_THAT(why(refused), HasSubstr("found it full"));
+  EXPECT_EQ("BACKPRESSURE", word(ask(acquire_by("a", "2"))));
+  EXPECT_EQ("BACKPRESSURE", word(ask(WorkRequest{"d", Offset{1}})));
+  EXPECT_EQ("OK", word(ask(Completion{.task_id = "t", .lease_id = lease})));
+  EXPECT_EQ("OK", word(ask(release_of(token))));
+}
+
 TEST(BoundsTest, APausedQueueCountsAsMemory) {
   World world;
   const auto bytes = [&] { return world.engine->inspect([](const State& state) { return state.bytes(); }); };
@@ -199,6 +222,17 @@ TEST(BoundsTest, ARepeatedBoundAcquireIsAnsweredAlsoWhenItsSessionIsGone) {
   EXPECT_EQ("EXPIRED", word(world.ask(acquire)));
   acquire.request_id = "another";
   EXPECT_EQ("INVALID", word(world.ask(acquire)));
+}
+
+TEST(BoundsTest, EveryTenThousandFramesOneSaysWhatTheDigestIs) {
+  World world;
+  for (int i = 0; i < 9'999; ++i) world.get(WorkRequest{"d" + std::to_string(i), Offset{1}});
+  EXPECT_EQ(Names{"WorkAcquired"}, world.records(9'998));
+  world.submit("q");
+  EXPECT_EQ((Names{"WorkAcquired", "TaskCreated", "DigestTaken"}), world.records(9'998));
+  const Digest digest = world.digest();
+  world.restart();
+  EXPECT_EQ(digest, world.digest());
 }
 
 // --- how a round ends ---
@@ -239,28 +273,10 @@ TEST(RoundTest, CallbacksOfOneEngineMayAskAnother) {
   EXPECT_EQ(3, answers);
 }
 
-// Becomes durable when it is told so; counts how often it was asked to.
-class TestJournal final : public Journal {
- public:
-  void read(absl::FunctionRef<bool(const Frame&)> /*visit*/) const override {}
-  void listen(Listener* listener) override { listener_ = listener; }
-  std::uint64_t append(Instant /*stamp*/, std::string_view /*payload*/) override { return ++last_; }
-  [[nodiscard]] std::uint64_t durable() const override { return durable_; }
-  void commit() override { ++commits; }
-  void report(std::uint64_t sequence) { listener_->on_durable(durable_ = sequence); }
-
-  int commits = 0;
-
- private:
-  Listener* listener_ = nullptr;
-  std::uint64_t last_ = 0;
-  std::uint64_t durable_ = 0;
-};
-
 TEST(RoundTest, OnlyWhoeverPutHandsOver) {
   ManualClock clock(kStart);
   SeededEntropy entropy(1);
-  TestJournal journal;
+  CountingJournal journal(CountingJournal::kWhenTold);
   const auto engine = Engine::start({}, {clock, entropy, journal}).value();
   Inbox<std::optional<LockGrant>> first;
   Inbox<std::optional<LockGrant>> second;

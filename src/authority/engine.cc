@@ -7,18 +7,22 @@
 #include "core/record_codec.h"
 
 namespace tenure {
+namespace {
+
+// Frames: a replay that goes wrong is seen soon, and the cost is not.
+constexpr std::uint64_t kDigestEvery = 10'000;
+
+}  // namespace
 
 Engine::Engine(const Settings& settings, Ports ports) : settings_(settings), ports_(ports) {}
 
 Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports ports) {
   std::unique_ptr<Engine> engine(new Engine(settings, ports));
   const MutexLock lock(engine->mutex_);
-  Result<Done> replayed = Done{};
-  ports.journal.read([&](const Frame& frame) {
+  const auto replayed = ports.journal.start([&](const Frame& frame) {
     engine->mutex_.assert_held();
     engine->appended_ = frame.sequence;
-    replayed = replay_frame(engine->state_, frame.sequence, frame.stamp, frame.payload);
-    return replayed.has_value();
+    return replay_frame(engine->state_, frame.sequence, frame.stamp, frame.payload);
   });
   if (!replayed) return tl::unexpected(replayed.error());
   engine->handed_over_ = engine->durable_ = engine->appended_;
@@ -47,6 +51,7 @@ Moment Engine::moment() {
           .entropy = ports_.entropy,
           .settings = settings_,
           .state_bytes = state_.bytes(),
+          .has_room = ports_.journal.has_room(),
           .scratch = scratch_};
 }
 
@@ -169,12 +174,12 @@ std::optional<Failure> Engine::settle_in(Waiters<Wish>& waiters, std::optional<s
   return std::nullopt;
 }
 
-// One decision's records are one frame.
+// One decision's records are one frame. Every so many frames one more says what the digest is by then.
 void Engine::commit(const Records& records) {
   if (records.empty()) return;
   payload_.clear();
   for (const Record& record : records) encode(record, payload_);
-  appended_ = ports_.journal.append(now_, payload_);
+  appended_ = ports_.journal.append(ports_.epoch, now_, payload_);
   for (const Record& record : records) {
     // Before it is applied: what a record views may be gone afterwards.
     note(record);
@@ -183,6 +188,10 @@ void Engine::commit(const Records& records) {
     const Broken broken = state_.apply(now_, record);
     TENURE_CHECK(broken == nullptr, "frame {}, {}: {}", appended_, name_of(record), broken);
     if (observer_) observer_(state_, now_, bytes);
+  }
+  if (++undigested_ == kDigestEvery) {
+    undigested_ = 0;
+    commit({record::DigestTaken{state_.digest()}});
   }
 }
 
@@ -316,9 +325,12 @@ void Engine::on_durable(std::uint64_t sequence) {
   finish(round, [] {});
 }
 
-void Engine::on_failed(const std::string& why) {
+void Engine::on_failed(Journal::Outcome outcome, const std::string& why) {
   do_round([&]() TENURE_REQUIRES(mutex_) {
-    failure_ = Failure{ErrorCode::kUnavailable, fmt::format("the journal has failed: {}", why)};
+    failure_ =
+        Failure{ErrorCode::kUnavailable,
+                fmt::format("the journal has failed{}: {}",
+                            outcome == Journal::Outcome::kUnknown ? ", what was asked may have happened" : "", why)};
     end_waits();
   });
 }

@@ -51,6 +51,7 @@ class Engine final : private Journal::Listener {
     const Clock& clock;
     Entropy& entropy;
     Journal& journal;
+    std::uint64_t epoch = 0;  // of leadership, on a journal that has it
   };
 
   // Builds the state by replaying the journal. Fails, naming the place, if the journal breaks an invariant.
@@ -122,7 +123,7 @@ class Engine final : private Journal::Listener {
   Engine(const Settings& settings, Ports ports);
 
   void on_durable(std::uint64_t sequence) override TENURE_EXCLUDES(mutex_);
-  void on_failed(const std::string& why) override TENURE_EXCLUDES(mutex_);
+  void on_failed(Journal::Outcome outcome, const std::string& why) override TENURE_EXCLUDES(mutex_);
 
   // --- engine.cc: a request's way ---
   Instant stamp() TENURE_REQUIRES(mutex_);
@@ -191,9 +192,6 @@ class Engine final : private Journal::Listener {
 
   // --- waiting.cc: those who wait ---
   template <class Request, class Wish>
-  Ticket wait_among(Waiters<Wish>& waiters, const Request& request, std::uint64_t print, Millis block,
-                    Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
-  template <class Request, class Wish>
   Ticket wait_in(Waiters<Wish>& waiters, const Request& request, std::uint64_t print, Millis block,
                  Callback<ReplyOf<Request>> done) TENURE_REQUIRES(mutex_);
   template <class Wish>
@@ -233,6 +231,7 @@ class Engine final : private Journal::Listener {
   std::string scratch_ TENURE_GUARDED_BY(mutex_);
   std::string payload_ TENURE_GUARDED_BY(mutex_);
   std::uint64_t appended_ TENURE_GUARDED_BY(mutex_) = 0;     // the last frame given to the journal
+  std::uint64_t undigested_ TENURE_GUARDED_BY(mutex_) = 0;   // frames since the last digest
   std::uint64_t handed_over_ TENURE_GUARDED_BY(mutex_) = 0;  // the last the journal was asked to make durable
   std::uint64_t durable_ TENURE_GUARDED_BY(mutex_) = 0;
   std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);

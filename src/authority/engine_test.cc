@@ -9,27 +9,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Durable only when asked to be, as a disk is; counts what it is asked for.
-class CountingJournal final : public Journal {
- public:
-  void read(absl::FunctionRef<bool(const Frame&)> /*visit*/) const override {}
-  void listen(Listener* listener) override { listener_ = listener; }
-  std::uint64_t append(Instant /*stamp*/, std::string_view /*payload*/) override { return ++appends; }
-  [[nodiscard]] std::uint64_t durable() const override { return durable_; }
-  void commit() override {
-    ++commits;
-    durable_ = appends;
-    listener_->on_durable(durable_);
-  }
-
-  std::uint64_t appends = 0;
-  int commits = 0;
-
- private:
-  Listener* listener_ = nullptr;
-  std::uint64_t durable_ = 0;
-};
-
 TEST(EngineDurabilityTest, AnswersNothingBeforeItIsDurable) {
   World world;
   world.journal.hold(true);

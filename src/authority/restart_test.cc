@@ -242,7 +242,7 @@ class BrokenJournalTest : public ::testing::Test {
   void append(Instant stamp, const std::vector<Record>& records) {
     std::string payload;
     for (const Record& record : records) encode(record, payload);
-    journal_.append(stamp, payload);
+    journal_.append(0, stamp, payload);
   }
   std::string why_not() {
     const ManualClock clock(kStart);
@@ -289,12 +289,12 @@ TEST_F(BrokenJournalTest, BytesThatAreNoRecordRefuse) {
   append(Instant{1}, {created("a")});
   std::string payload;
   encode(created("b"), payload);
-  journal_.append(Instant{2}, payload.substr(0, payload.size() - 1));
+  journal_.append(0, Instant{2}, payload.substr(0, payload.size() - 1));
   EXPECT_THAT(why_not(), HasSubstr("sequence number 2:"));
 }
 
 TEST_F(BrokenJournalTest, AnUnknownRecordTypeRefuses) {
-  journal_.append(Instant{1}, std::string("\x7f\x00", 2));
+  journal_.append(0, Instant{1}, std::string("\x7f\x00", 2));
   EXPECT_THAT(why_not(), HasSubstr("sequence number 1:"));
 }
 

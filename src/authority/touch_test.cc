@@ -147,10 +147,11 @@ TEST_F(TouchTest, OtherNamesAreLeftToUpkeep) {
 TEST_F(TouchTest, AllOfItIsAtOneStamp) {
   world_.get(Completion{"t", task_.lease_id});
   std::vector<Instant> stamps;
-  world_.journal.read([&](const Frame& frame) {
-    if (frame.sequence > frames_) stamps.push_back(frame.stamp);
-    return true;
+  const auto read = world_.journal.read(frames_, [&](const Frame& frame) -> Result<Done> {
+    stamps.push_back(frame.stamp);
+    return Done{};
   });
+  EXPECT_TRUE(read.has_value());
   EXPECT_THAT(stamps, ElementsAre(world_.now(), world_.now()));
 }
 

@@ -184,7 +184,7 @@ TEST(RunDueTest, DoesTenThousandExpiriesInBoundedSlices) {
       EXPECT_EQ(world.now(), next);
     }
   } while (next <= world.now());
-  EXPECT_EQ(all, frames);
+  EXPECT_EQ(all + 1, frames);  // and the digest that is due by then
   EXPECT_GE(calls, 10);
   EXPECT_EQ(kNever, next);
 }

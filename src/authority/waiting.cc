@@ -20,22 +20,24 @@ bool is_nothing(const std::optional<T>& reply) {
 }  // namespace
 
 Ticket Engine::wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) {
-  return wait_among(lease_waiters_, request, TaskBook::print_of(request), block, std::move(done));
+  Ticket ticket = 0;
+  do_round([&]() TENURE_REQUIRES(mutex_) {
+    ticket = wait_in(lease_waiters_, request, TaskBook::print_of(request), block, std::move(done));
+  });
+  return ticket;
 }
 
 Ticket Engine::wait(const LockAcquire& request, Millis block, Callback<std::optional<LockGrant>> done) {
-  return wait_among(lock_waiters_, request, LockBook::print_of(request), block, std::move(done));
+  Ticket ticket = 0;
+  do_round([&]() TENURE_REQUIRES(mutex_) {
+    ticket = wait_in(lock_waiters_, request, LockBook::print_of(request), block, std::move(done));
+  });
+  return ticket;
 }
 
 Ticket Engine::wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done) {
-  return wait_among(task_waiters_, request, 0, block, std::move(done));
-}
-
-template <class Request, class Wish>
-Ticket Engine::wait_among(Waiters<Wish>& waiters, const Request& request, std::uint64_t print, Millis block,
-                          Callback<ReplyOf<Request>> done) {
   Ticket ticket = 0;
-  do_round([&]() TENURE_REQUIRES(mutex_) { ticket = wait_in(waiters, request, print, block, std::move(done)); });
+  do_round([&]() TENURE_REQUIRES(mutex_) { ticket = wait_in(task_waiters_, request, 0, block, std::move(done)); });
   return ticket;
 }
 

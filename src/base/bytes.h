@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <absl/types/span.h>
+
 #include "base/check.h"
 
 namespace tenure {
@@ -33,6 +35,8 @@ class ByteWriter {
     to_ = out.data() + begin;
     end_ = to_ + size;
   }
+  // Into room that is there.
+  explicit ByteWriter(absl::Span<char> room) : to_(room.data()), end_(to_ + room.size()) {}
   ByteWriter(const ByteWriter&) = delete;
   ByteWriter& operator=(const ByteWriter&) = delete;
   ~ByteWriter() { TENURE_CHECK(to_ == end_, "{} bytes of the room not written", end_ - to_); }

@@ -96,12 +96,9 @@ void Stage::advance(Millis by) {
 
 bool Stage::replay_agrees() const {
   State replayed;
-  bool valid = true;
-  journal_.read([&](const Frame& frame) {
-    valid = replay_frame(replayed, frame.sequence, frame.stamp, frame.payload).has_value();
-    return valid;
-  });
-  return valid && engine_->inspect([&](const State& live) { return live.digest() == replayed.digest(); });
+  const auto valid = journal_.read(
+      0, [&](const Frame& frame) { return replay_frame(replayed, frame.sequence, frame.stamp, frame.payload); });
+  return valid.has_value() && engine_->inspect([&](const State& live) { return live.digest() == replayed.digest(); });
 }
 
 }  // namespace tenure::cli

@@ -47,6 +47,7 @@ struct Moment {
   Entropy& entropy;
   const Settings& settings;
   std::uint64_t state_bytes;  // of all books
+  bool has_room;              // in the journal, for more than finishing what was begun
   std::string& scratch;       // text made by the decision that its records view: a new task's id
 };
 
@@ -59,9 +60,12 @@ struct Verdict {
   Records records{};
 };
 
-// New work is refused at the memory limit; finishing what was begun never is.
-inline bool memory_is_full(const Moment& moment) { return moment.state_bytes >= moment.settings.state_bytes_max; }
-inline tl::unexpected<Failure> refuse_for_memory(const Moment& moment) {
+// New work is refused when memory or the journal is full; finishing what was begun never is.
+inline bool is_full(const Moment& moment) {
+  return !moment.has_room || moment.state_bytes >= moment.settings.state_bytes_max;
+}
+inline tl::unexpected<Failure> refuse_new_work(const Moment& moment) {
+  if (!moment.has_room) return fail_with(ErrorCode::kBackpressure, "journal: expected room on its disk, found it full");
   return fail_with(ErrorCode::kBackpressure, "memory: expected less than {} bytes of state, found {}",
                    moment.settings.state_bytes_max, moment.state_bytes);
 }

@@ -61,7 +61,7 @@ Verdict<std::optional<LockGrant>> LockBook::decide(const LockAcquire& request, c
                                    expires_at, mark}}};
   }
 
-  if (memory_is_full(moment)) return {refuse_for_memory(moment)};
+  if (is_full(moment)) return {refuse_new_work(moment)};
   const Token token{common_.next_fence(), moment.entropy.next()};
   record::LockGranted record{.space = request.lock.space,
                              .domain = request.lock.domain,

@@ -41,7 +41,7 @@ Verdict<Submitted> TaskBook::create(record::TaskCreated record, std::optional<st
   if (id && find(*id) != nullptr) {
     return {fail_with(ErrorCode::kTaskExists, "task '{}': expected a new id, found one in use", *id)};
   }
-  if (memory_is_full(moment)) return {refuse_for_memory(moment)};
+  if (is_full(moment)) return {refuse_new_work(moment)};
   // A made id begins with the number of its partition, so that a report, which names no queue, can be routed.
   do {
     moment.scratch = id ? std::string(*id) : "0-" + hex16(moment.entropy.next());
@@ -234,7 +234,7 @@ Verdict<Done> TaskBook::decide(const QueuePause& request, const Moment& moment) 
   const bool paused = queue != nullptr && queue->paused;
   if (paused == request.paused) return {Done{}};
   if (!request.paused) return {Done{}, {record::QueueResumed{request.queue}}};
-  if (queue == nullptr && memory_is_full(moment)) return {refuse_for_memory(moment)};
+  if (queue == nullptr && is_full(moment)) return {refuse_new_work(moment)};
   return {Done{}, {record::QueuePaused{request.queue}}};
 }
 

@@ -40,13 +40,14 @@ class Ledger {
 
   Settings settings{};
   Instant now{1'000'000};
+  bool has_room = true;
 
   [[nodiscard]] State& state() { return live_; }
   [[nodiscard]] TaskBook& tasks() { return live_.tasks(); }
   [[nodiscard]] WorkBook& work() { return live_.work(); }
   [[nodiscard]] LockBook& locks() { return live_.locks(); }
   [[nodiscard]] const State& shadow() const { return shadow_; }
-  [[nodiscard]] Moment moment() { return {now, entropy_, settings, live_.bytes(), scratch_}; }
+  [[nodiscard]] Moment moment() { return {now, entropy_, settings, live_.bytes(), has_room, scratch_}; }
 
   // Decides the request and writes its records; the answer.
   template <class Request>

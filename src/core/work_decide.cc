@@ -54,7 +54,7 @@ Verdict<AcquireResult> WorkBook::decide(const WorkRequest& request, const Moment
       return {fail_with(ErrorCode::kBackpressure, "backlog of domain '{}': expected fewer than {} offsets, found {}",
                         request.domain, settings.backlog_max, waiting)};
     }
-    if (memory_is_full(moment)) return {refuse_for_memory(moment)};
+    if (is_full(moment)) return {refuse_new_work(moment)};
     return {Enqueued{waiting + 1}, {record::WorkEnqueued{request.domain, offset}}};
   }
 
@@ -78,7 +78,7 @@ Verdict<AcquireResult> WorkBook::decide(const WorkRequest& request, const Moment
                       settings.intervals_max, intervals)};
   }
   const bool is_head = domain != nullptr && domain->has_backlog();
-  if (!is_head && memory_is_full(moment)) return {refuse_for_memory(moment)};
+  if (!is_head && is_full(moment)) return {refuse_new_work(moment)};
 
   WorkHold hold;
   hold.offset = offset;
@@ -156,7 +156,7 @@ Verdict<Trimmed> WorkBook::decide(const WorkTrim& request, const Moment& moment)
       return {fail_with(ErrorCode::kBackpressure, "domains: expected fewer than {}, found {}",
                         moment.settings.domains_max, domains_.size())};
     }
-    if (memory_is_full(moment)) return {refuse_for_memory(moment)};
+    if (is_full(moment)) return {refuse_new_work(moment)};
     return {Trimmed{}, {record::WorkTrimmed{request.domain, request.below}}};
   }
   if (request.below <= domain->trimmed_below) return {Trimmed{}};

@@ -1,5 +1,5 @@
 // The journal: the totally ordered, durable sequence of frames. It knows sequence numbers and bytes, not tasks or
-// locks.
+// locks. A file on this machine or a replicated medium: both fit.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <absl/functional/function_ref.h>
 
 #include <tenure/types.h>
+#include "base/result.h"
 
 namespace tenure {
 
@@ -16,39 +17,51 @@ namespace tenure {
 struct Frame {
   std::uint64_t sequence = 0;  // consecutive, from 1
   Instant stamp;
-  std::string_view payload;
+  std::string_view payload;  // empty in a frame that only vouches for those before it
 };
 
 class Journal {
  public:
+  // How an append ended that did not become durable: surely not, or nobody knows.
+  enum class Outcome : std::uint8_t { kFailed, kUnknown };
+
   // Told, on whatever thread, how far the journal has got. Never called while `append` runs.
   class Listener {
    public:
     virtual ~Listener() = default;
     // Everything up to this frame is on stable storage.
     virtual void on_durable(std::uint64_t sequence) = 0;
-    // Nothing more will become durable. What was appended and not yet reported may or may not have.
-    virtual void on_failed(const std::string& why) = 0;
+    // Nothing more will become durable; of what was appended and not yet reported this is the outcome.
+    virtual void on_failed(Outcome outcome, const std::string& why) = 0;
   };
+  using Visit = absl::FunctionRef<Result<Done>(const Frame&)>;
 
   Journal() = default;
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
   virtual ~Journal() = default;
 
-  // Reads what is there, from the beginning; the visitor answers false to stop. Before the first append.
-  virtual void read(absl::FunctionRef<bool(const Frame&)> visit) const = 0;
+  // Reads what is there, from the beginning, and makes ready for appending. Once, before the first append. A visitor
+  // that fails ends it with its failure, and nothing was changed.
+  virtual Result<Done> start(Visit visit) = 0;
+  // Reads the durable frames after this sequence number; called again and again, it follows the tail.
+  virtual Result<Done> read(std::uint64_t after, Visit visit) const = 0;
 
   // Null: nobody; when that returns, no report from a thread of the journal's own is under way any more.
   virtual void listen(Listener* listener) = 0;
 
-  // Takes a frame into memory and numbers it. Cheap: called with the authority's mutex held.
-  virtual std::uint64_t append(Instant stamp, std::string_view payload) = 0;
+  // Takes a frame into memory and numbers it. Cheap: called with the authority's mutex held. On a medium that elects
+  // its writer, a frame of an epoch that has passed never becomes durable; on one machine the epoch is 0.
+  virtual std::uint64_t append(std::uint64_t epoch, Instant stamp, std::string_view payload) = 0;
   // How far it is known to be durable, without waiting. A journal that is durable at once needs no commit.
   [[nodiscard]] virtual std::uint64_t durable() const = 0;
   // Asks for everything appended to be made durable. Does not wait, but may report to the listener before it returns;
   // so it is called without the authority's mutex.
   virtual void commit() = 0;
+  // Makes everything durable, and ends. One thread; nothing is appended any more.
+  virtual Result<Done> close() = 0;
+  // False: the medium is nearly full. What is left is for finishing what was begun.
+  [[nodiscard]] virtual bool has_room() const { return true; }
 };
 
 }  // namespace tenure

@@ -2,12 +2,12 @@
 
 namespace tenure {
 
-void MemoryJournal::read(absl::FunctionRef<bool(const Frame&)> visit) const {
+Result<Done> MemoryJournal::read(std::uint64_t after, Visit visit) const {
   const MutexLock lock(mutex_);
-  std::uint64_t sequence = 0;
-  for (const Kept& kept : frames_) {
-    if (!visit(Frame{++sequence, kept.stamp, kept.payload})) return;
+  for (std::uint64_t i = after; i < frames_.size(); ++i) {
+    if (auto visited = visit({i + 1, frames_[i].stamp, frames_[i].payload}); !visited) return visited;
   }
+  return Done{};
 }
 
 void MemoryJournal::listen(Listener* listener) {
@@ -15,7 +15,7 @@ void MemoryJournal::listen(Listener* listener) {
   listener_ = listener;
 }
 
-std::uint64_t MemoryJournal::append(Instant stamp, std::string_view payload) {
+std::uint64_t MemoryJournal::append(std::uint64_t /*epoch*/, Instant stamp, std::string_view payload) {
   const MutexLock lock(mutex_);
   if (keep_ == Keep::kFrames) frames_.push_back({stamp, std::string(payload)});
   ++last_;
@@ -35,6 +35,11 @@ void MemoryJournal::commit() {
   if (listener != nullptr) listener->on_durable(durable);
 }
 
+Result<Done> MemoryJournal::close() {
+  commit();
+  return Done{};
+}
+
 void MemoryJournal::fail(const std::string& why) {
   Listener* listener = nullptr;
   {
@@ -42,7 +47,7 @@ void MemoryJournal::fail(const std::string& why) {
     failed_ = why;
     listener = listener_;
   }
-  if (listener != nullptr) listener->on_failed(why);
+  if (listener != nullptr) listener->on_failed(Outcome::kFailed, why);
 }
 
 void MemoryJournal::cut_after(std::uint64_t sequence) {

@@ -17,11 +17,13 @@ class MemoryJournal final : public Journal {
   enum class Keep : bool { kNothing, kFrames };
   explicit MemoryJournal(Keep keep) : keep_(keep) {}
 
-  void read(absl::FunctionRef<bool(const Frame&)> visit) const override;
+  Result<Done> start(Visit visit) override { return read(0, visit); }
+  Result<Done> read(std::uint64_t after, Visit visit) const override;
   void listen(Listener* listener) override;
-  std::uint64_t append(Instant stamp, std::string_view payload) override;
+  std::uint64_t append(std::uint64_t epoch, Instant stamp, std::string_view payload) override;
   [[nodiscard]] std::uint64_t durable() const override { return durable_.load(); }
   void commit() override;
+  Result<Done> close() override;
 
   // From now on nothing becomes durable: as if the medium had broken.
   void fail(const std::string& why);

@@ -1,0 +1,235 @@
+#include "base/files.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace tenure {
+namespace {
+
+constexpr std::string_view kInUse = ": in use by ";
+
+// Calls again for as long as a signal comes in between. Not for syncs: they are never retried.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags, mode_t rights = 0)
+      : number_(uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, rights); })) {}
+  ~Descriptor() {
+    if (valid()) ::close(number_);
+  }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] bool valid() const { return number_ >= 0; }
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+tl::unexpected<Failure> failed(std::string_view operation, std::string_view path) {
+  return file_failure(operation, path, errno);
+}
+
+Result<Done> done_unless(bool wrong, std::string_view operation, std::string_view path) {
+  if (wrong) return failed(operation, path);
+  return Done{};
+}
+
+class RealFile final : public File {
+ public:
+  RealFile(std::string path, Descriptor descriptor) : File(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  Result<std::size_t> read_at(std::uint64_t offset, absl::Span<char> into) override {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const auto got = uninterrupted([&] {
+        return ::pread(descriptor_.number(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+      });
+      if (got < 0) return failed("read", path());
+      if (got == 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  Result<Done> write_at(std::uint64_t offset, std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const auto put = uninterrupted(
+          [&] { return ::pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+      if (put < 0) return failed("write", path());
+      if (put == 0) return file_failure("write", path(), EIO);  // or it would be tried for ever
+      offset += static_cast<std::uint64_t>(put);
+      bytes.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return Done{};
+  }
+
+  Result<Done> sync() override { return done_unless(::fdatasync(descriptor_.number()) != 0, "sync", path()); }
+
+  Result<std::uint64_t> size() override {
+    struct stat found{};
+    if (::fstat(descriptor_.number(), &found) != 0) return failed("size of", path());
+    return static_cast<std::uint64_t>(found.st_size);
+  }
+
+  Result<Done> resize(std::uint64_t size) override {
+    const auto cut = [&] { return ::ftruncate(descriptor_.number(), static_cast<off_t>(size)); };
+    return done_unless(uninterrupted(cut) != 0, "resize", path());
+  }
+
+ private:
+  const Descriptor descriptor_;
+};
+
+class RealLock final : public FileLock {
+ public:
+  explicit RealLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+
+ private:
+  const Descriptor descriptor_;  // the lock ends when it is closed
+};
+
+// What the holder of a lock has written about itself, up to the end of the line.
+std::string holder_of(const Descriptor& descriptor) {
+  std::array<char, 32> text{};
+  const auto got = ::pread(descriptor.number(), text.data(), text.size(), 0);
+  const std::string_view line(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  return std::string(line.substr(0, line.find('\n')));
+}
+
+void write_holder(const Descriptor& descriptor) {
+  // The lock holds without it, and a full disk must not keep an authority from starting: no failure.
+  const std::string line = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(descriptor.number(), 0) != 0) return;
+  [[maybe_unused]] const auto put = ::pwrite(descriptor.number(), line.data(), line.size(), 0);
+}
+
+std::optional<struct stat> look_at(const std::string& path) {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return found;
+}
+
+class RealFiles final : public Files {
+ public:
+  Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
+    const bool create = mode == Mode::kCreate;
+    const std::string_view operation = create ? "create" : "open";
+    const int flags = mode == Mode::kRead ? O_RDONLY : create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
+    Descriptor descriptor(path, flags, S_IRUSR | S_IWUSR);
+    struct stat found{};
+    if (!descriptor.valid() || ::fstat(descriptor.number(), &found) != 0) return failed(operation, path);
+    // A folder can be opened for reading, to fail only later.
+    if (S_ISDIR(found.st_mode)) return file_failure(operation, path, EISDIR);
+    return std::make_unique<RealFile>(path, std::move(descriptor));
+  }
+
+  Result<Done> rename(const std::string& from, const std::string& to) override {
+    if (folder_of(from) != folder_of(to)) return file_failure("rename", from, EXDEV);
+    return done_unless(::rename(from.c_str(), to.c_str()) != 0, "rename", from);
+  }
+
+  Result<Done> remove(const std::string& path) override {
+    return done_unless(std::remove(path.c_str()) != 0, "remove", path);
+  }
+
+  Result<Done> make_folder(const std::string& path) override {
+    if (::mkdir(path.c_str(), S_IRWXU) == 0) return Done{};
+    if (errno != EEXIST) return failed("make folder", path);
+    const auto found = look_at(path);
+    if (found && S_ISDIR(found->st_mode)) return Done{};
+    return file_failure("make folder", path, EEXIST);
+  }
+
+  Result<Done> sync_folder(const std::string& path) override {
+    const Descriptor folder(path, O_RDONLY | O_DIRECTORY);
+    return done_unless(!folder.valid() || ::fsync(folder.number()) != 0, "sync folder", path);
+  }
+
+  Result<std::vector<std::string>> list(const std::string& folder) override {
+    std::vector<std::string> names;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(folder, error);
+    while (!error && entry != std::filesystem::directory_iterator()) {
+      names.push_back(entry->path().filename().string());
+      entry.increment(error);
+    }
+    if (error) return file_failure("list", folder, error.value());
+    std::ranges::sort(names);
+    return names;
+  }
+
+  bool exists(const std::string& path) override { return look_at(path) || (errno != ENOENT && errno != ENOTDIR); }
+
+  Result<std::uint64_t> size_of(const std::string& path) override {
+    const auto found = look_at(path);
+    if (!found) return failed("size of", path);
+    if (S_ISDIR(found->st_mode)) return file_failure("size of", path, EISDIR);
+    return static_cast<std::uint64_t>(found->st_size);
+  }
+
+  Result<std::uint64_t> free_space(const std::string& folder) override {
+    struct statvfs found{};
+    if (::statvfs(folder.c_str(), &found) != 0) return failed("free space of", folder);
+    return std::uint64_t{found.f_bavail} * std::uint64_t{found.f_frsize};
+  }
+
+  Result<std::unique_ptr<FileLock>> lock(const std::string& path) override {
+    Descriptor descriptor(path, O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+    if (!descriptor.valid()) return failed("lock", path);
+    // flock belongs to this opening, not to the process: a second lock() by the same process is refused as well.
+    if (uninterrupted([&] { return ::flock(descriptor.number(), LOCK_EX | LOCK_NB); }) != 0) {
+      if (errno == EWOULDBLOCK) return in_use_failure(path, holder_of(descriptor));
+      return failed("lock", path);
+    }
+    write_holder(descriptor);
+    return std::make_unique<RealLock>(std::move(descriptor));
+  }
+};
+
+}  // namespace
+
+Files& real_files() {
+  static RealFiles files;
+  return files;
+}
+
+bool is_in_use(const Failure& failure) {
+  return failure.code == ErrorCode::kUnavailable && failure.message.find(kInUse) != std::string::npos;
+}
+
+std::string folder_of(std::string_view path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return std::string(path.substr(0, std::max<std::size_t>(slash, 1)));  // at least the root
+}
+
+tl::unexpected<Failure> file_failure(std::string_view operation, std::string_view path, int error) {
+  return fail_with(ErrorCode::kUnavailable, "{} {}: {}", operation, path, std::generic_category().message(error));
+}
+
+tl::unexpected<Failure> in_use_failure(std::string_view path, std::string_view holder) {
+  // Between locking and writing its number the holder is nameless.
+  const std::string who = holder.empty() ? "another process" : fmt::format("process {}", holder);
+  return fail_with(ErrorCode::kUnavailable, "lock {}{}{}", path, kInUse, who);
+}
+
+}  // namespace tenure

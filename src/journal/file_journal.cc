@@ -1,0 +1,316 @@
+#include "journal/file_journal.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "journal/file_names.h"
+
+namespace tenure {
+namespace {
+
+constexpr std::uint64_t kProgressFrames = 1 << 16;
+
+bool has_segment(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return number_in(name, kSegmentSuffix).has_value(); });
+}
+
+}  // namespace
+FileJournal::FileJournal(Files& files, std::string folder, std::unique_ptr<FileLock> lock, Entropy& entropy,
+                         Options options)
+    : files_(files),
+      folder_(std::move(folder)),
+      lock_(std::move(lock)),
+      entropy_(entropy),
+      options_(options),
+      spare_(files_, folder_, options_.segment_bytes) {}
+
+Result<std::unique_ptr<FileJournal>> FileJournal::open(Files& files, std::string folder, Entropy& entropy,
+                                                       Options options) {
+  if (!files.exists(folder)) {
+    auto made = files.make_folder(folder);
+    if (made) made = files.sync_folder(folder_of(folder));
+    if (!made) return tl::unexpected(made.error());
+  }
+  // A folder of something else is not even locked.
+  const auto names = files.list(folder);
+  if (!names) return tl::unexpected(names.error());
+  if (!has_segment(*names)) {
+    for (const std::string& name : *names) {
+      if (name == kLockName || name.ends_with(kTemporarySuffix)) continue;
+      return fail_with(ErrorCode::kInvalid,
+                       "{}: expected a journal or an empty folder, found no segment (*{}), but '{}'", folder,
+                       kSegmentSuffix, name);
+    }
+  }
+  auto lock = files.lock(path_of(folder, kLockName));
+  if (!lock) return tl::unexpected(lock.error());
+  return std::unique_ptr<FileJournal>(new FileJournal(files, std::move(folder), std::move(*lock), entropy, options));
+}
+
+FileJournal::~FileJournal() { stop_threads(); }
+
+void FileJournal::stop_threads() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    wake_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+  spare_.stop_thread();
+}
+
+// --- at the start ---
+
+Result<Done> FileJournal::start(Visit visit) {
+  const auto names = files_.list(folder_);
+  if (!names) return tl::unexpected(names.error());
+  const bool is_there = has_segment(*names);
+  auto done = is_there ? sync_all(*names) : begin_anew();
+  if (done && is_there) done = take_up(visit);
+  if (!done) return done;
+
+  auto segment = files_.open(end_.path, Files::Mode::kReadWrite);
+  if (!segment) return tl::unexpected(segment.error());
+  segment_ = std::move(*segment);
+  {
+    const MutexLock lock(mutex_);
+    last_ = wanted_ = end_.next - 1;
+    last_stamp_ = end_.last_stamp;
+  }
+  durable_ = end_.next - 1;
+  room_ = end_.segment.bytes - end_.offset;
+  needs_vouching_ = !end_.is_vouched;
+  if (options_.threads == Threads::kOwn) {
+    thread_ = std::thread([this] { run(); });
+    spare_.start_thread();
+  } else {
+    spare_.prepare();
+  }
+  return Done{};
+}
+
+// Nothing is answered from bytes that only the page cache has.
+Result<Done> FileJournal::sync_all(const std::vector<std::string>& names) {
+  if (auto synced = files_.sync_folder(folder_); !synced) return synced;
+  for (const std::string& name : names) {
+    if (!number_in(name, kSegmentSuffix)) continue;
+    const auto file = files_.open(path_of(folder_, name), Files::Mode::kRead);
+    if (!file) return tl::unexpected(file.error());
+    if (auto synced = (*file)->sync(); !synced) return synced;
+  }
+  return Done{};
+}
+
+Result<Done> FileJournal::begin_anew() {
+  report_.is_new = true;
+  end_.segment.journal = {entropy_.next(), entropy_.next()};
+  return roll(1, 0);
+}
+
+Result<Done> FileJournal::take_up(Visit visit) {
+  std::uint64_t frames = 0;
+  auto end = walk(files_, folder_, 0, [&](const Frame& frame) {
+    if (++frames % kProgressFrames == 0 && options_.on_progress) options_.on_progress(frames);
+    return visit(frame);
+  });
+  if (!end) return tl::unexpected(end.error());
+  if (end->tail == Tail::kDamaged) return refuse_damage(folder_, *end);
+  if (end->tail == Tail::kTorn) {
+    auto copy = cut_tail(files_, folder_, *end);
+    if (!copy) return tl::unexpected(copy.error());
+    report_.torn = end->why;
+    report_.torn_copy = *copy;
+    report_.torn_bytes = end->tail_bytes;
+  }
+  report_.frames = end->frames;
+  end_ = std::move(*end);
+  return Done{};
+}
+
+Result<Done> FileJournal::read(std::uint64_t after, Visit visit) const {
+  const std::uint64_t durable = durable_.load();
+  if (after >= durable) return Done{};
+  bool is_done = false;
+  const auto end = walk(files_, folder_, after, [&](const Frame& frame) -> Result<Done> {
+    // What is written and not yet synced is nobody's business.
+    is_done = frame.sequence > durable;
+    if (is_done) return fail_with(ErrorCode::kUnavailable, "not yet durable");
+    return visit(frame);
+  });
+  if (!end && !is_done) return tl::unexpected(end.error());
+  return Done{};
+}
+
+// --- appending ---
+
+void FileJournal::listen(Listener* listener) {
+  const MutexLock lock(mutex_);
+  listener_ = listener;
+  while (listener == nullptr && reporting_) reported_.wait(mutex_);
+}
+
+std::uint64_t FileJournal::append(std::uint64_t /*epoch*/, Instant stamp, std::string_view payload) {
+  const MutexLock lock(mutex_);
+  put_frame(appended_, ++last_, stamp, payload);
+  last_stamp_ = stamp;
+  return last_;
+}
+
+void FileJournal::commit() {
+  const MutexLock lock(mutex_);
+  if (wanted_ == last_) return;
+  wanted_ = last_;
+  wake_.notify_one();
+}
+
+// --- writing ---
+
+void FileJournal::run() {
+  while (true) {
+    bool is_idle = false;
+    {
+      const MutexLock lock(mutex_);
+      while (!stopping_ && !failed_ && !is_idle && wanted_ <= durable_) {
+        if (needs_vouching_) {
+          wake_.wait_for(mutex_, options_.idle);
+          is_idle = wanted_ <= durable_;
+        } else {
+          wake_.wait(mutex_);
+        }
+      }
+      if (stopping_ || failed_) return;
+    }
+    is_idle ? vouch() : step();
+  }
+}
+
+bool FileJournal::step() {
+  {
+    const MutexLock lock(mutex_);
+    if (failed_ || appended_.empty()) return false;
+    taken_.clear();
+    taken_.swap(appended_);
+  }
+  needs_vouching_ = true;
+  return write_taken();
+}
+
+bool FileJournal::vouch() {
+  if (!needs_vouching_) return false;
+  {
+    const MutexLock lock(mutex_);
+    // What was appended meanwhile will vouch for it.
+    if (failed_ || !appended_.empty()) return false;
+    put_frame(appended_, ++last_, last_stamp_, {});
+    taken_.clear();
+    taken_.swap(appended_);
+  }
+  needs_vouching_ = false;
+  return write_taken();
+}
+
+bool FileJournal::write_taken() {
+  if (auto written = write_batches(taken_); !written) {
+    {
+      const MutexLock lock(mutex_);
+      failed_ = true;
+    }
+    report([&](Listener& listener) { listener.on_failed(Outcome::kUnknown, written.error().message); });
+    return false;
+  }
+  if (options_.threads == Threads::kNone) spare_.prepare();
+  return true;
+}
+
+// What fits into the segment is one batch; what does not is another, in the next.
+Result<Done> FileJournal::write_batches(std::string& frames) {
+  const std::uint64_t seed = end_.segment.journal.seed();
+  std::size_t begin = 0;
+  std::size_t at = 0;
+  std::uint64_t batch = end_.next;
+  while (at < frames.size()) {
+    const std::string_view rest = std::string_view(frames).substr(at);
+    const FrameHeader header = peek_frame(rest);
+    const std::size_t size = frame_bytes(header.length);
+    if (end_.offset + (at - begin) + size > end_.segment.bytes) {
+      if (at > begin) {
+        auto written = write_batch(std::string_view(frames).substr(begin, at - begin), header.sequence - 1);
+        if (!written) return written;
+      }
+      if (auto rolled = roll(header.sequence, size); !rolled) return rolled;
+      begin = at;
+      batch = header.sequence;
+    }
+    end_.chain = seal_frame(absl::MakeSpan(frames).subspan(at, size), batch, end_.chain, seed);
+    end_.next = header.sequence + 1;
+    at += size;
+  }
+  return write_batch(std::string_view(frames).substr(begin), end_.next - 1);
+}
+
+Result<Done> FileJournal::write_batch(std::string_view frames, std::uint64_t last) {
+  if (auto written = segment_->write_at(end_.offset, frames); !written) return written;
+  if (auto synced = segment_->sync(); !synced) return synced;
+  end_.offset += frames.size();
+  room_ = end_.segment.bytes - end_.offset;
+  durable_ = last;
+  report([&](Listener& listener) { listener.on_durable(last); });
+  return Done{};
+}
+
+void FileJournal::report(absl::FunctionRef<void(Listener&)> tell) {
+  Listener* listener = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    listener = listener_;
+    reporting_ = listener != nullptr;
+  }
+  if (listener == nullptr) return;
+  tell(*listener);
+  const MutexLock lock(mutex_);
+  reporting_ = false;
+  reported_.notify_all();
+}
+
+Result<Done> FileJournal::close() {
+  stop_threads();
+  step();
+  vouch();
+  const MutexLock lock(mutex_);
+  if (failed_) return fail_with(ErrorCode::kUnavailable, "{}: the journal has failed before its end", folder_);
+  return Done{};
+}
+
+// --- segments ---
+
+bool FileJournal::has_room() const { return !spare_.has_failed() || room_.load() >= options_.segment_bytes / 2; }
+
+// The next segment has its header, and its name, before anything is written into it.
+Result<Done> FileJournal::roll(std::uint64_t first, std::uint64_t frame_size) {
+  SegmentHeader header = end_.segment;
+  header.first = first;
+  header.chain = end_.chain;
+  header.bytes = std::max(options_.segment_bytes, kSegmentHeaderBytes + frame_size);
+  auto blank = spare_.take(header.bytes);
+  if (!blank) return tl::unexpected(blank.error());
+  auto file = files_.open(*blank, Files::Mode::kReadWrite);
+  if (!file) return tl::unexpected(file.error());
+  const std::string path = path_of(folder_, numbered_name(first, kSegmentSuffix));
+  auto done = (*file)->write_at(0, header.encode());
+  if (done) done = (*file)->sync();
+  if (done) done = files_.rename(*blank, path);
+  if (done) done = files_.sync_folder(folder_);
+  if (!done) return done;
+  file = files_.open(path, Files::Mode::kReadWrite);
+  if (!file) return tl::unexpected(file.error());
+  segment_ = std::move(*file);
+  end_.path = path;
+  end_.segment = header;
+  end_.offset = kSegmentHeaderBytes;
+  room_ = header.bytes - end_.offset;
+  return Done{};
+}
+
+}  // namespace tenure

@@ -1,0 +1,26 @@
+// How the files of a data folder are called.
+//
+//   LOCK                            held by the process that uses the folder
+//   00000000000000000001.journal    a segment, by the sequence number of its first frame
+//   00000000000000000001.torn       what was cut off behind that sequence number, kept for whoever wants to look
+//   *.tmp                           not finished; removed at the next start
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tenure {
+
+inline constexpr std::string_view kLockName = "LOCK";
+inline constexpr std::string_view kSegmentSuffix = ".journal";
+inline constexpr std::string_view kTornSuffix = ".torn";
+inline constexpr std::string_view kTemporarySuffix = ".tmp";
+
+std::string numbered_name(std::uint64_t sequence, std::string_view suffix);
+// The sequence number of a name with this suffix; nullopt for any other name.
+std::optional<std::uint64_t> number_in(std::string_view name, std::string_view suffix);
+std::string path_of(const std::string& folder, std::string_view name);
+
+}  // namespace tenure

@@ -1,0 +1,213 @@
+#include "journal/recovery.h"
+
+#include <algorithm>
+
+#include "journal/file_names.h"
+
+namespace tenure {
+namespace {
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+
+// Walks one segment after the other.
+class Walker {
+ public:
+  Walker(Files& files, std::vector<SegmentFile> segments, std::uint64_t after, Journal::Visit visit)
+      : files_(files), segments_(std::move(segments)), after_(after), visit_(visit) {}
+
+  Result<JournalEnd> run() {
+    for (std::size_t i = first_needed(); i < segments_.size(); ++i) {
+      if (auto entered = enter(segments_[i]); !entered) return tl::unexpected(entered.error());
+      if (auto read = read_frames(); !read) return tl::unexpected(read.error());
+      if (auto judged = look_at_tail(i + 1 == segments_.size()); !judged) return tl::unexpected(judged.error());
+      if (end_.tail != Tail::kClean) break;
+    }
+    return end_;
+  }
+
+ private:
+  // The last segment that begins with or before the first frame that is asked for.
+  [[nodiscard]] std::size_t first_needed() const {
+    std::size_t needed = 0;
+    while (needed + 1 < segments_.size() && segments_[needed + 1].first <= after_ + 1) ++needed;
+    return needed;
+  }
+
+  Result<Done> enter(const SegmentFile& file) {
+    const bool is_first = reader_ == nullptr;
+    auto reader = SegmentReader::open(files_, file.path);
+    if (!reader) return tl::unexpected(reader.error());
+    const SegmentHeader& header = (*reader)->header();
+    if (header.first != file.first) {
+      return fail_with(ErrorCode::kInvalid, "{}: expected the segment that begins with {}, as its name says, found {}",
+                       file.path, file.first, header.first);
+    }
+    if (is_first) {
+      end_.next = header.first;
+      end_.chain = header.chain;
+    } else if (header.journal != end_.segment.journal) {
+      return fail_with(ErrorCode::kInvalid, "{}: expected a segment of journal {}, found one of journal {}", file.path,
+                       end_.segment.journal.text(), header.journal.text());
+    } else if (header.first != end_.next) {
+      return fail_with(ErrorCode::kInvalid,
+                       "{}: expected the segment that begins with {}, found one that begins with {}; frames between "
+                       "them are missing",
+                       file.path, end_.next, header.first);
+    } else if (header.chain != end_.chain) {
+      return fail_with(ErrorCode::kInvalid,
+                       "{}: expected a segment that continues from frame {}, found one that continues from another",
+                       file.path, end_.next - 1);
+    }
+    reader_ = std::move(*reader);
+    end_.path = file.path;
+    end_.segment = header;
+    end_.batch = header.first;
+    return Done{};
+  }
+
+  Result<Done> read_frames() {
+    while (true) {
+      auto frame = reader_->peek();
+      if (!frame) return tl::unexpected(frame.error());
+      if (!frame->has_value() || !is_next((*frame)->header)) return Done{};
+      const auto& [header, payload] = **frame;
+      if (header.sequence > after_) {
+        if (auto visited = visit_({header.sequence, header.stamp, payload}); !visited) return visited;
+        ++end_.frames;
+      }
+      end_.batch = header.batch;
+      end_.is_vouched = payload.empty();
+      end_.next = header.sequence + 1;
+      end_.chain = header.checksum;
+      end_.last_stamp = header.stamp;
+      reader_->skip(**frame);
+    }
+  }
+
+  // A frame begins a batch, or goes on with the one before it.
+  [[nodiscard]] bool is_next(const FrameHeader& header) const {
+    return header.sequence == end_.next && header.previous == end_.chain &&
+           (header.batch == header.sequence || header.batch == end_.batch);
+  }
+
+  Result<Done> look_at_tail(bool in_last_segment) {
+    end_.offset = reader_->offset();
+    TailEvidence evidence{.in_last_segment = in_last_segment, .next = end_.next};
+    const auto nonzero = reader_->find_nonzero();
+    if (!nonzero) return tl::unexpected(nonzero.error());
+    evidence.is_blank = !nonzero->has_value();
+    if (!evidence.is_blank) {
+      if (auto scanned = scan_tail(evidence); !scanned) return scanned;
+    }
+    end_.tail = judge(evidence);
+    if (end_.tail == Tail::kClean) return Done{};
+    end_.why = fmt::format("{}, offset {}: expected frame {}, found ", end_.path, end_.offset, end_.next);
+    if (evidence.latest_batch > end_.next) {
+      end_.why +=
+          fmt::format("no valid one, but behind it frames of batch {}, which was begun later", evidence.latest_batch);
+    } else if (!in_last_segment) {
+      end_.why += "no valid one, but a later segment";
+    } else {
+      end_.why += "one that is not whole";
+    }
+    return Done{};
+  }
+
+  // Looks for frames at every place where one may begin.
+  Result<Done> scan_tail(TailEvidence& evidence) {
+    while (true) {
+      const auto nonzero = reader_->find_nonzero();
+      if (!nonzero) return tl::unexpected(nonzero.error());
+      if (!nonzero->has_value()) return Done{};
+      reader_->skip_bytes(**nonzero / kFrameAlign * kFrameAlign - reader_->offset());
+      const auto frame = reader_->peek();
+      if (!frame) return tl::unexpected(frame.error());
+      if (frame->has_value()) evidence.latest_batch = std::max(evidence.latest_batch, (*frame)->header.batch);
+      reader_->skip_bytes(frame->has_value() ? (*frame)->bytes() : kFrameAlign);
+      end_.tail_bytes = reader_->offset() - end_.offset;
+    }
+  }
+
+  Files& files_;
+  const std::vector<SegmentFile> segments_;
+  const std::uint64_t after_;
+  const Journal::Visit visit_;
+  std::unique_ptr<SegmentReader> reader_;
+  JournalEnd end_;
+};
+
+}  // namespace
+
+Tail judge(const TailEvidence& evidence) {
+  if (evidence.is_blank) return Tail::kClean;
+  if (!evidence.in_last_segment) return Tail::kDamaged;
+  return evidence.latest_batch > evidence.next ? Tail::kDamaged : Tail::kTorn;
+}
+
+Result<std::vector<SegmentFile>> find_segments(Files& files, const std::string& folder) {
+  const auto names = files.list(folder);
+  if (!names) return tl::unexpected(names.error());
+  std::vector<SegmentFile> segments;
+  for (const std::string& name : *names) {
+    if (const auto first = number_in(name, kSegmentSuffix)) segments.push_back({*first, path_of(folder, name)});
+  }
+  return segments;
+}
+
+Result<JournalEnd> walk(Files& files, const std::string& folder, std::uint64_t after, Journal::Visit visit) {
+  auto segments = find_segments(files, folder);
+  if (!segments) return tl::unexpected(segments.error());
+  if (segments->empty()) {
+    return fail_with(ErrorCode::kInvalid, "{}: expected a journal, found no segment (*{})", folder, kSegmentSuffix);
+  }
+  if (segments->front().first > after + 1) {
+    return fail_with(ErrorCode::kInvalid, "{}: expected the segment with frame {}, found that the first begins with {}",
+                     folder, after + 1, segments->front().first);
+  }
+  return Walker(files, std::move(*segments), after, visit).run();
+}
+
+tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end) {
+  return fail_with(
+      ErrorCode::kInvalid,
+      "the journal is damaged: {}. Nothing was changed. Restore a backup, or cut the journal there and lose "
+      "what follows: tenure journal repair --accept-loss {}",
+      end.why, folder);
+}
+
+Result<std::string> cut_tail(Files& files, const std::string& folder, const JournalEnd& end) {
+  // A crash may have come between an earlier copy and the end of its cut: that copy is the better one, and stays.
+  std::string name = numbered_name(end.next, kTornSuffix);
+  for (int i = 2; files.exists(path_of(folder, name)); ++i) {
+    name = numbered_name(end.next, fmt::format("-{}{}", i, kTornSuffix));
+  }
+  const std::string path = path_of(folder, name);
+  auto copy = files.open(path, Files::Mode::kCreate);
+  if (!copy) return tl::unexpected(copy.error());
+  auto segment = files.open(end.path, Files::Mode::kReadWrite);
+  if (!segment) return tl::unexpected(segment.error());
+
+  std::string piece;
+  const auto each_piece = [&](auto do_piece) -> Result<Done> {
+    for (std::uint64_t at = 0; at < end.tail_bytes; at += kPieceBytes) {
+      piece.assign(std::min(kPieceBytes, end.tail_bytes - at), '\0');
+      if (auto done = do_piece(at); !done) return done;
+    }
+    return Done{};
+  };
+  auto done = each_piece([&](std::uint64_t at) -> Result<Done> {
+    const auto read = (*segment)->read_at(end.offset + at, absl::MakeSpan(piece));
+    if (!read) return tl::unexpected(read.error());
+    return (*copy)->write_at(at, std::string_view(piece).substr(0, *read));
+  });
+  if (done) done = (*copy)->sync();
+  if (done) done = files.sync_folder(folder);
+  if (done) {
+    done = each_piece([&](std::uint64_t at) { return (*segment)->write_at(end.offset + at, piece); });
+  }
+  if (done) done = (*segment)->sync();
+  if (!done) return tl::unexpected(done.error());
+  return path;
+}
+
+}  // namespace tenure

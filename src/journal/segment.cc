@@ -1,0 +1,122 @@
+#include "journal/segment.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace tenure {
+namespace {
+
+constexpr std::string_view kMagic = "TENURE-J";
+constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
+
+}  // namespace
+
+std::string JournalId::text() const { return hex16(high) + hex16(low); }
+
+std::string SegmentHeader::encode() const {
+  std::string header(kMagic);
+  {
+    ByteWriter out(header, kSegmentHeaderBytes - kMagic.size() - 8);
+    out.fixed64(kFormatVersion);
+    out.fixed64(journal.high);
+    out.fixed64(journal.low);
+    out.fixed64(first);
+    out.fixed64(chain);
+    out.fixed64(bytes);
+  }
+  const std::uint64_t checksum = hash64(header);
+  ByteWriter(header, 8).fixed64(checksum);
+  return header;
+}
+
+Result<SegmentHeader> SegmentHeader::decode(std::string_view from, const std::string& path) {
+  if (from.size() < kSegmentHeaderBytes) {
+    return fail_with(ErrorCode::kInvalid, "{}: expected a segment's header of {} bytes, found {} bytes", path,
+                     kSegmentHeaderBytes, from.size());
+  }
+  if (!from.starts_with(kMagic)) {
+    return fail_with(ErrorCode::kInvalid, "{}: expected a segment of a Tenure journal, found other bytes at offset 0",
+                     path);
+  }
+  ByteReader in(from.substr(kMagic.size(), kSegmentHeaderBytes - kMagic.size()));
+  const std::uint64_t version = in.fixed64();
+  SegmentHeader header;
+  header.journal.high = in.fixed64();
+  header.journal.low = in.fixed64();
+  header.first = in.fixed64();
+  header.chain = in.fixed64();
+  header.bytes = in.fixed64();
+  const std::uint64_t expected = hash64(from.substr(0, kSegmentHeaderBytes - 8));
+  if (const std::uint64_t found = in.fixed64(); found != expected) {
+    return fail_with(ErrorCode::kInvalid, "{}: expected checksum {} of the segment's header, found {}", path,
+                     hex16(expected), hex16(found));
+  }
+  if (version != kFormatVersion) {
+    return fail_with(ErrorCode::kInvalid,
+                     "{}: expected format version {}, found {}; use a version of tenure that knows it", path,
+                     kFormatVersion, version);
+  }
+  return header;
+}
+
+Result<std::unique_ptr<SegmentReader>> SegmentReader::open(Files& files, const std::string& path) {
+  auto file = files.open(path, Files::Mode::kRead);
+  if (!file) return tl::unexpected(file.error());
+  std::unique_ptr<SegmentReader> reader(new SegmentReader(std::move(*file)));
+  reader->offset_ = 0;
+  const auto bytes = reader->window(kSegmentHeaderBytes);
+  if (!bytes) return tl::unexpected(bytes.error());
+  auto header = SegmentHeader::decode(*bytes, path);
+  if (!header) return tl::unexpected(header.error());
+  const auto size = reader->file_->size();
+  if (!size) return tl::unexpected(size.error());
+  if (*size != header->bytes) {
+    return fail_with(ErrorCode::kInvalid, "{}: expected {} bytes, as its header says, found {}", path, header->bytes,
+                     *size);
+  }
+  reader->header_ = *header;
+  reader->offset_ = kSegmentHeaderBytes;
+  return reader;
+}
+
+Result<std::string_view> SegmentReader::window(std::uint64_t bytes) {
+  if (offset_ < buffer_at_ || offset_ + bytes > buffer_at_ + buffer_.size()) {
+    buffer_.resize(std::max(bytes, kWindowBytes));
+    const auto read = file_->read_at(offset_, absl::MakeSpan(buffer_));
+    buffer_.resize(read.value_or(0));
+    buffer_at_ = offset_;
+    if (!read) return tl::unexpected(read.error());
+  }
+  return std::string_view(buffer_).substr(offset_ - buffer_at_);
+}
+
+Result<std::optional<SealedFrame>> SegmentReader::peek() {
+  auto bytes = window(kFrameHeaderBytes);
+  if (!bytes) return tl::unexpected(bytes.error());
+  if (bytes->size() < kFrameHeaderBytes) return std::nullopt;
+  const FrameHeader header = peek_frame(*bytes);
+  // What damage says its length is, is not worth reading for.
+  if (header.length > header_.bytes || header.batch > header.sequence) return std::nullopt;
+  bytes = window(frame_bytes(header.length));
+  if (!bytes) return tl::unexpected(bytes.error());
+  return parse_frame(*bytes, header_.journal.seed());
+}
+
+Result<std::optional<std::uint64_t>> SegmentReader::find_nonzero() {
+  for (std::uint64_t at = offset_; at < header_.bytes;) {
+    const std::uint64_t back = std::exchange(offset_, at);
+    const auto bytes = window(1);
+    offset_ = back;
+    if (!bytes) return tl::unexpected(bytes.error());
+    if (bytes->empty()) break;
+    const std::size_t found = bytes->find_first_not_of('\0');
+    if (found != std::string_view::npos) return at + found;
+    at += bytes->size();
+  }
+  return std::nullopt;
+}
+
+}  // namespace tenure
