@@ -6,7 +6,9 @@
 // it, or from the journal's bytes, and is encoded and applied before those go away.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -66,6 +68,18 @@ std::string_view to_string(Remembered kind);
 
 namespace record {
 
+// Records are equal if all their fields are.
+template <class R>
+  requires requires { R::kType; }
+bool operator==(const R& a, const R& b) {
+  return std::apply(
+      [&](const auto&... row) {
+        const bool same[] = {a.*row.member == b.*row.member...};
+        return std::find(std::begin(same), std::end(same), false) == std::end(same);
+      },
+      R::table());
+}
+
 // --- tasks (wal-records; the fields behind the first six are additions, absent in a minimal journal) ---
 
 struct TaskCreated {
@@ -99,7 +113,6 @@ struct TaskCreated {
                       field(11, "not_before", &R::not_before),
                       field(12, "resubmit_of", &R::resubmit_of)};
   }
-  friend bool operator==(const TaskCreated&, const TaskCreated&) = default;
 };
 
 struct LeaseGranted {
@@ -129,7 +142,6 @@ struct LeaseGranted {
                       field(9, "window_ends_at", &R::window_ends_at),
                       field(10, "request", &R::request)};
   }
-  friend bool operator==(const LeaseGranted&, const LeaseGranted&) = default;
 };
 
 struct LeaseExtended {
@@ -142,7 +154,6 @@ struct LeaseExtended {
     using R = LeaseExtended;
     return std::tuple{field(1, "lease_id", &R::lease_id), field(2, "new_lease_expiry", &R::new_lease_expiry)};
   }
-  friend bool operator==(const LeaseExtended&, const LeaseExtended&) = default;
 };
 
 struct TaskCompleted {
@@ -157,7 +168,6 @@ struct TaskCompleted {
     return std::tuple{field(1, "task_id", &R::task_id), field(2, "lease_id", &R::lease_id),
                       field(3, "result", &R::result)};
   }
-  friend bool operator==(const TaskCompleted&, const TaskCompleted&) = default;
 };
 
 struct TaskFailed {
@@ -175,7 +185,6 @@ struct TaskFailed {
                       field(3, "failure_reason", &R::failure_reason), field(4, "next_state", &R::next_state),
                       field(5, "not_before", &R::not_before)};
   }
-  friend bool operator==(const TaskFailed&, const TaskFailed&) = default;
 };
 
 // A report was refused. The claimed id is kept as the text it was.
@@ -189,7 +198,6 @@ struct TaskCancelled {
     using R = TaskCancelled;
     return std::tuple{field(1, "task_id", &R::task_id), field(2, "lease_id", &R::lease_id)};
   }
-  friend bool operator==(const TaskCancelled&, const TaskCancelled&) = default;
 };
 
 struct LeaseExpired {
@@ -202,7 +210,6 @@ struct LeaseExpired {
     using R = LeaseExpired;
     return std::tuple{field(1, "task_id", &R::task_id), field(2, "lease_id", &R::lease_id)};
   }
-  friend bool operator==(const LeaseExpired&, const LeaseExpired&) = default;
 };
 
 struct TaskDead {
@@ -215,7 +222,6 @@ struct TaskDead {
     using R = TaskDead;
     return std::tuple{field(1, "task_id", &R::task_id), field(2, "reason", &R::reason)};
   }
-  friend bool operator==(const TaskDead&, const TaskDead&) = default;
 };
 
 // --- work leases ---
@@ -239,7 +245,6 @@ struct WorkAcquired {
                       field(5, "retry_count", &R::retry_count),
                       field(6, "lease_expiry", &R::lease_expiry)};
   }
-  friend bool operator==(const WorkAcquired&, const WorkAcquired&) = default;
 };
 
 struct WorkEnqueued {
@@ -252,7 +257,6 @@ struct WorkEnqueued {
     using R = WorkEnqueued;
     return std::tuple{field(1, "domain", &R::domain), field(2, "offset", &R::offset)};
   }
-  friend bool operator==(const WorkEnqueued&, const WorkEnqueued&) = default;
 };
 
 struct WorkSucceeded {
@@ -268,7 +272,6 @@ struct WorkSucceeded {
     return std::tuple{field(1, "domain", &R::domain), field(2, "token", &R::token), field(3, "offset", &R::offset),
                       field(4, "request", &R::request)};
   }
-  friend bool operator==(const WorkSucceeded&, const WorkSucceeded&) = default;
 };
 
 struct WorkRetried {
@@ -287,7 +290,6 @@ struct WorkRetried {
                       field(3, "offset", &R::offset), field(4, "retry_count", &R::retry_count),
                       field(5, "reason", &R::reason), field(6, "request", &R::request)};
   }
-  friend bool operator==(const WorkRetried&, const WorkRetried&) = default;
 };
 
 struct WorkGivenUp {
@@ -304,7 +306,6 @@ struct WorkGivenUp {
     return std::tuple{field(1, "domain", &R::domain), field(2, "token", &R::token), field(3, "offset", &R::offset),
                       field(4, "reason", &R::reason), field(5, "request", &R::request)};
   }
-  friend bool operator==(const WorkGivenUp&, const WorkGivenUp&) = default;
 };
 
 struct WorkExtended {
@@ -319,7 +320,6 @@ struct WorkExtended {
     return std::tuple{field(1, "domain", &R::domain), field(2, "token", &R::token),
                       field(3, "new_lease_expiry", &R::new_lease_expiry)};
   }
-  friend bool operator==(const WorkExtended&, const WorkExtended&) = default;
 };
 
 struct WorkExpired {
@@ -333,7 +333,6 @@ struct WorkExpired {
     using R = WorkExpired;
     return std::tuple{field(1, "domain", &R::domain), field(2, "token", &R::token), field(3, "offset", &R::offset)};
   }
-  friend bool operator==(const WorkExpired&, const WorkExpired&) = default;
 };
 
 struct WorkTrimmed {
@@ -346,7 +345,6 @@ struct WorkTrimmed {
     using R = WorkTrimmed;
     return std::tuple{field(1, "domain", &R::domain), field(2, "below", &R::below)};
   }
-  friend bool operator==(const WorkTrimmed&, const WorkTrimmed&) = default;
 };
 
 // --- locks ---
@@ -380,7 +378,6 @@ struct LockGranted {
                       field(10, "grace_ms", &R::grace),
                       field(11, "request", &R::request)};
   }
-  friend bool operator==(const LockGranted&, const LockGranted&) = default;
 };
 
 struct LockReentered {
@@ -401,7 +398,6 @@ struct LockReentered {
                       field(5, "holds", &R::holds),           field(6, "lease_expiry", &R::lease_expiry),
                       field(7, "request", &R::request)};
   }
-  friend bool operator==(const LockReentered&, const LockReentered&) = default;
 };
 
 struct LockExtended {
@@ -419,7 +415,6 @@ struct LockExtended {
                       field(3, "identifier", &R::identifier), field(4, "token", &R::token),
                       field(5, "new_lease_expiry", &R::new_lease_expiry)};
   }
-  friend bool operator==(const LockExtended&, const LockExtended&) = default;
 };
 
 // `holds` is what is left; at 0 the lock is free.
@@ -441,7 +436,6 @@ struct LockReleased {
                       field(5, "holds", &R::holds),           field(6, "cause", &R::cause),
                       field(7, "request", &R::request)};
   }
-  friend bool operator==(const LockReleased&, const LockReleased&) = default;
 };
 
 struct LockExpired {
@@ -457,7 +451,6 @@ struct LockExpired {
     return std::tuple{field(1, "space", &R::space), field(2, "domain", &R::domain),
                       field(3, "identifier", &R::identifier), field(4, "token", &R::token)};
   }
-  friend bool operator==(const LockExpired&, const LockExpired&) = default;
 };
 
 struct LockForced {
@@ -473,7 +466,6 @@ struct LockForced {
     return std::tuple{field(1, "space", &R::space), field(2, "domain", &R::domain),
                       field(3, "identifier", &R::identifier), field(4, "token", &R::token)};
   }
-  friend bool operator==(const LockForced&, const LockForced&) = default;
 };
 
 // --- system ---
@@ -489,7 +481,6 @@ struct Forgotten {
     using R = Forgotten;
     return std::tuple{field(1, "kind", &R::kind), field(2, "name", &R::name)};
   }
-  friend bool operator==(const Forgotten&, const Forgotten&) = default;
 };
 
 struct QueuePaused {
@@ -498,7 +489,6 @@ struct QueuePaused {
   static constexpr std::uint32_t kType = 61;
   static constexpr std::string_view kName = "QueuePaused";
   static constexpr auto table() { return std::tuple{field(1, "queue", &QueuePaused::queue)}; }
-  friend bool operator==(const QueuePaused&, const QueuePaused&) = default;
 };
 
 struct QueueResumed {
@@ -507,7 +497,6 @@ struct QueueResumed {
   static constexpr std::uint32_t kType = 62;
   static constexpr std::string_view kName = "QueueResumed";
   static constexpr auto table() { return std::tuple{field(1, "queue", &QueueResumed::queue)}; }
-  friend bool operator==(const QueueResumed&, const QueueResumed&) = default;
 };
 
 struct FenceRaised {
@@ -516,7 +505,6 @@ struct FenceRaised {
   static constexpr std::uint32_t kType = 63;
   static constexpr std::string_view kName = "FenceRaised";
   static constexpr auto table() { return std::tuple{field(1, "fence", &FenceRaised::fence)}; }
-  friend bool operator==(const FenceRaised&, const FenceRaised&) = default;
 };
 
 struct DigestTaken {
@@ -525,7 +513,6 @@ struct DigestTaken {
   static constexpr std::uint32_t kType = 64;
   static constexpr std::string_view kName = "DigestTaken";
   static constexpr auto table() { return std::tuple{field(1, "digest", &DigestTaken::digest)}; }
-  friend bool operator==(const DigestTaken&, const DigestTaken&) = default;
 };
 
 }  // namespace record

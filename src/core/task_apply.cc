@@ -142,7 +142,7 @@ void TaskBook::unplace(Task& task) {
     case Place::kLeased:
       queue.leased.disarm(*task.story);
       break;
-    case Place::kEnded:
+    default:  // kEnded
       queue.ended.erase(ended_key(task));
       --queue.ended_counts[static_cast<std::size_t>(task.state) - static_cast<std::size_t>(TaskState::kCompleted)];
       break;

@@ -424,6 +424,18 @@ TEST_F(WorkBookTest, ListingsGoPageByPage) {
   }
 }
 
+TEST_F(WorkBookTest, AListingGoesOnBehindAHeadThatHasMoved) {
+  ledger.acquire("A", 1);
+  for (const std::int64_t offset : {2, 3, 4}) ask(offset);
+  const auto page = ledger.work().list_backlog("A", {.count = 1});
+  EXPECT_THAT(page->offsets, ElementsAre(Offset{2}));
+  ledger.ask(WorkSuccess{.domain = "A", .token = ledger.work().find("A")->hold->token.text()});
+  ledger.acquire("A", 2);
+  ledger.ask(WorkSuccess{.domain = "A", .token = ledger.work().find("A")->hold->token.text()});
+  ledger.acquire("A", 3);
+  EXPECT_THAT(ledger.work().list_backlog("A", {.cursor = page->cursor})->offsets, ElementsAre(Offset{4}));
+}
+
 TEST_F(WorkBookTest, ListingsOfNothingAreEmpty) {
   EXPECT_THAT(ledger.work().list_backlog("A", {})->offsets, IsEmpty());
   EXPECT_THAT(ledger.work().list_failed("A", {})->offsets, IsEmpty());
