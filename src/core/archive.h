@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/table.h"
 #include "core/decision.h"
+#include "core/portrait.h"
 #include "core/record.h"
 
 namespace tenure {
@@ -23,6 +24,7 @@ struct Keepsake {
   Instant kept_since;
   std::uint64_t kept_order = 0;  // consecutive in its archive, from 1
   std::uint64_t kept_bytes = 0;
+  Keepsake* older = nullptr;
   Keepsake* newer = nullptr;
 };
 
@@ -33,22 +35,42 @@ class Archive {
     keepsake.kept_since = since;
     keepsake.kept_order = ++added_;
     keepsake.kept_bytes = bytes;
-    (newest_ == nullptr ? oldest_ : newest_->newer) = &keepsake;
-    newest_ = &keepsake;
     bytes_ += bytes;
+    link(keepsake);
   }
 
   [[nodiscard]] Keepsake* oldest() const { return oldest_; }
   [[nodiscard]] std::uint64_t count() const { return added_ - dropped_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  void drop_oldest() {
-    TENURE_CHECK(oldest_ != nullptr, "an empty archive");
+  // By its order, not by who else is here: a snapshot is made with few of them present.
+  [[nodiscard]] bool is_oldest(const Keepsake& keepsake) const { return keepsake.kept_order == dropped_ + 1; }
+
+  void drop(Keepsake& keepsake) {
+    TENURE_CHECK(is_oldest(keepsake), "keepsake {} after {}", keepsake.kept_order, dropped_);
     ++dropped_;
-    bytes_ -= oldest_->kept_bytes;
-    oldest_ = oldest_->newer;
-    if (oldest_ == nullptr) newest_ = nullptr;
+    bytes_ -= keepsake.kept_bytes;
+    (keepsake.older == nullptr ? oldest_ : keepsake.older->newer) = keepsake.newer;
+    (keepsake.newer == nullptr ? newest_ : keepsake.newer->older) = keepsake.older;
   }
+
+  // --- from a snapshot ---
+  // Its keepsakes, in any order,
+  void restore(Keepsake& keepsake, const portrait::Keeping& kept, std::uint64_t bytes) {
+    keepsake.kept_since = kept.since;
+    keepsake.kept_order = kept.order;
+    keepsake.kept_bytes = bytes;
+    bytes_ += bytes;
+    link(keepsake);
+  }
+  void restore(const portrait::Kept& counters) {
+    added_ = counters.added;
+    dropped_ = counters.dropped;
+  }
+  // and, when all of them are here, puts the oldest first.
+  void sort();
+
+  [[nodiscard]] portrait::Kept portrait() const { return {added_, dropped_}; }
 
   // A keepsake that grew after it was added.
   void grow(Keepsake& keepsake, std::uint64_t by) {
@@ -74,6 +96,13 @@ class Archive {
   }
 
  private:
+  void link(Keepsake& keepsake) {
+    keepsake.older = newest_;
+    keepsake.newer = nullptr;
+    (newest_ == nullptr ? oldest_ : newest_->newer) = &keepsake;
+    newest_ = &keepsake;
+  }
+
   Keepsake* oldest_ = nullptr;
   Keepsake* newest_ = nullptr;
   std::uint64_t added_ = 0;
@@ -141,6 +170,27 @@ class RequestMemories {
     common_.put_in(digest_of(Entity::kRequest, *memory));
   }
 
+  // From a snapshot.
+  Broken restore(const portrait::Request& from, Answer answer) {
+    if (find(from.id) != nullptr) return "request id must be new";
+    auto* memory = new Memory(kind_);
+    memory->id = from.id;
+    memory->print = from.print;
+    memory->answer = std::move(answer);
+    table_.insert(*memory, hash_of(from.id));
+    archive_.restore(*memory, from.kept, sizeof(Memory) + memory->id.size() + memory->answer.bytes());
+    common_.put_in(digest_of(Entity::kRequest, *memory));
+    return nullptr;
+  }
+
+  // Calls visit(portrait::Request, Answer) for each; what is particular to the answer is the caller's to fill in.
+  template <class Visit>
+  void visit_portraits(const Visit& visit) const {
+    table_.visit_all([&](const Memory& memory) {
+      visit(portrait::Request{kind_, memory.id, memory.print, {memory.kept_since, memory.kept_order}}, memory.answer);
+    });
+  }
+
   // Changes an answer that is there; change(Answer&).
   template <class Change>
   void amend(Memory& memory, const Change& change) {
@@ -155,8 +205,8 @@ class RequestMemories {
   Broken forget(std::string_view id) {
     Memory* memory = find(id);
     if (memory == nullptr) return "the request must be remembered";
-    if (archive_.oldest() != memory) return "what is forgotten must be the oldest";
-    archive_.drop_oldest();
+    if (!archive_.is_oldest(*memory)) return "what is forgotten must be the oldest";
+    archive_.drop(*memory);
     common_.take_out(digest_of(Entity::kRequest, *memory));
     table_.remove(*memory);
     delete memory;

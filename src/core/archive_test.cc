@@ -35,10 +35,10 @@ TEST(ArchiveTest, TheOldestGoesFirst) {
   EXPECT_EQ(2U, archive.count());
   EXPECT_EQ(150U, archive.bytes());
   archive.grow(second, 7);
-  archive.drop_oldest();
+  archive.drop(*archive.oldest());
   EXPECT_EQ(&second, archive.oldest());
   EXPECT_EQ(57U, archive.bytes());
-  archive.drop_oldest();
+  archive.drop(*archive.oldest());
   EXPECT_EQ(nullptr, archive.oldest());
   EXPECT_EQ(0U, archive.bytes());
   Keepsake third(Remembered::kTask);
@@ -63,9 +63,13 @@ TEST(ArchiveTest, RetentionIsByTimeCountAndBytes) {
   EXPECT_TRUE(archive.is_over(settings, Instant{15}));
 }
 
-TEST(ArchiveDeathTest, NothingIsDroppedFromAnEmptyArchive) {
+TEST(ArchiveDeathTest, OnlyTheOldestIsDropped) {
   Archive archive;
-  EXPECT_DEATH(archive.drop_oldest(), "an empty archive");
+  Keepsake first(Remembered::kTask);
+  Keepsake second(Remembered::kTask);
+  archive.add(first, Instant{10}, 1);
+  archive.add(second, Instant{10}, 1);
+  EXPECT_DEATH(archive.drop(second), "keepsake 2 after 0");
 }
 
 class RequestMemoriesTest : public testing::Test {

@@ -26,6 +26,14 @@ class Common {
   void set_fence(Fence fence) { fence_ = fence; }
   // The number of a task that is created now.
   std::uint64_t count_task() { return ++tasks_created_; }
+  // From a snapshot.
+  void restore(Fence fence, std::uint64_t tasks_created) {
+    fence_ = fence;
+    tasks_created_ = tasks_created;
+  }
+  void set_entities(Digest sum) { entities_ = sum; }
+  [[nodiscard]] std::uint64_t tasks_created() const { return tasks_created_; }
+
   void put_in(Digest entity) { entities_ += entity; }
   void take_out(Digest entity) { entities_ -= entity; }
 

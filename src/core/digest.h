@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include <tenure/types.h>
@@ -34,7 +35,9 @@ class Digest {
     low_ -= other.low_;
     return *this;
   }
-  friend constexpr bool operator==(Digest, Digest) = default;
+  friend constexpr bool operator==(Digest a, Digest b) {
+    return std::tie(a.high_, a.low_) == std::tie(b.high_, b.low_);
+  }
 
  private:
   std::uint64_t high_ = 0;

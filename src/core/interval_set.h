@@ -42,6 +42,12 @@ class IntervalSet {
     added(merged);
   }
 
+  // An interval that neither overlaps nor touches another.
+  void restore(Interval interval) {
+    intervals_[interval.first.value] = interval.last.value;
+    offsets_ += size(interval);
+  }
+
   // Drops everything below the mark.
   template <class Removed, class Added>
   void trim(Offset below, const Removed& removed, const Added& added) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <tenure/types.h>
 
@@ -19,7 +20,9 @@ struct Token {
   // nullopt: text of another shape, which therefore matches no lease.
   static std::optional<Token> parse(std::string_view text);
 
-  friend constexpr bool operator==(Token, Token) = default;
+  friend constexpr bool operator==(Token a, Token b) {
+    return std::tie(a.fence.value, a.secret) == std::tie(b.fence.value, b.secret);
+  }
 };
 
 // Valid while now <= expires_at.

@@ -11,13 +11,64 @@ Ledger::Ledger(std::uint64_t seed, std::uint64_t prove_every) : prove_every_(pro
 
 void Ledger::mirror(std::string_view bytes) {
   ++written_;
-  const auto replayed = replay_frame(shadow_, written_, now, bytes);
+  since_.emplace_back(now, bytes);
+  const auto replayed = replay_frame(*shadow_, written_, now, bytes);
   ASSERT_TRUE(replayed.has_value()) << replayed.error().message;
-  ASSERT_EQ(live_.digest(), shadow_.digest()) << "after record " << written_;
-  ASSERT_EQ(live_.bytes(), shadow_.bytes()) << "after record " << written_;
+  ASSERT_EQ(live_.digest(), shadow_->digest()) << "after record " << written_;
+  ASSERT_EQ(live_.bytes(), shadow_->bytes()) << "after record " << written_;
   if (written_ % prove_every_ != 0) return;
   ASSERT_EQ(live_.digest(), live_.recompute_digest()) << "after record " << written_;
-  ASSERT_EQ(shadow_.digest(), shadow_.recompute_digest()) << "after record " << written_;
+  ASSERT_EQ(shadow_->digest(), shadow_->recompute_digest()) << "after record " << written_;
+  // Costs the whole state each time: later, when states are larger, not after every record.
+  if (written_ < 64 || written_ % 64 == 0) prove_snapshots();
+}
+
+PairsByKey portraits_of(const State& state) {
+  PairsByKey pairs;
+  state.visit_portraits([&](const Portrait& portrait) {
+    std::string& value = pairs[key_of(portrait)];
+    EXPECT_EQ("", value) << "two of one key: " << to_json(portrait);
+    encode(portrait, value);
+  });
+  return pairs;
+}
+
+std::unique_ptr<State> load(const PairsByKey& pairs) {
+  auto state = std::make_unique<State>();
+  for (const auto& [key, value] : pairs) {
+    const auto loaded = load_pair(*state, key, value);
+    EXPECT_TRUE(loaded.has_value()) << loaded.error().message;
+  }
+  state->finish_loading();
+  return state;
+}
+
+// What a snapshot gives back is the same state, and goes on as the same state: the shadow goes on with it.
+void Ledger::prove_snapshots() {
+  const PairsByKey all = portraits_of(live_);
+  shadow_ = load(all);
+  ASSERT_EQ(live_.digest(), shadow_->digest()) << "from portraits, after record " << written_;
+  ASSERT_EQ(live_.bytes(), shadow_->bytes()) << "from portraits, after record " << written_;
+  ASSERT_EQ(all, portraits_of(*shadow_)) << "after record " << written_;
+
+  const auto fetch = [this](std::string_view prefix, const NextSnapshot::VisitPair& visit) -> Result<Done> {
+    for (auto pair = snapshot_.lower_bound(std::string(prefix)); pair != snapshot_.end(); ++pair) {
+      if (!pair->first.starts_with(prefix)) break;
+      if (auto visited = visit(pair->first, pair->second); !visited) return visited;
+    }
+    return Done{};
+  };
+  NextSnapshot next(fetch, snapshot_digest_);
+  for (const auto& [stamp, bytes] : since_) {
+    const auto replayed = next.replay(written_, stamp, bytes);
+    ASSERT_TRUE(replayed.has_value()) << replayed.error().message;
+  }
+  ASSERT_EQ(live_.digest(), next.digest()) << "of the next snapshot, after record " << written_;
+  std::erase_if(snapshot_, [&](const auto& pair) { return next.replaces(pair.first); });
+  for (const auto& [key, value] : next.pairs()) snapshot_[key] = value;
+  ASSERT_EQ(all, snapshot_) << "the next snapshot, after record " << written_;
+  snapshot_digest_ = live_.digest();
+  since_.clear();
 }
 
 void Ledger::write(const Records& records) {
@@ -49,13 +100,13 @@ Broken Ledger::offer(const Record& record) {
   EXPECT_EQ(before, live_.recompute_digest()) << broken;
   EXPECT_EQ(bytes_before, live_.bytes()) << broken;
   EXPECT_EQ(stamp_before, live_.last_stamp()) << broken;
-  const auto replayed = replay_frame(shadow_, 4711, now, bytes);
+  const auto replayed = replay_frame(*shadow_, 4711, now, bytes);
   EXPECT_FALSE(replayed.has_value()) << broken;
   const std::string told = replayed ? "" : replayed.error().message;
   EXPECT_THAT(told, testing::StartsWith("sequence number 4711: "));
   EXPECT_THAT(told, testing::HasSubstr(to_json(record)));
   EXPECT_THAT(told, testing::EndsWith(broken));
-  EXPECT_EQ(before, shadow_.digest()) << broken;
+  EXPECT_EQ(before, shadow_->digest()) << broken;
   return broken;
 }
 

@@ -58,32 +58,49 @@ LockBook::~LockBook() {
 
 // --- bookkeeping ---
 
-void LockBook::remember_lost(const Lock& lock, LostCause cause, Instant stamp) {
+void LockBook::insert(Lock& lock, std::uint64_t name_hash) {
+  lock.name_hash = name_hash;
+  locks_.insert(lock, table_hash(name_hash));
+  expiries_.arm(lock, lock.expires_at, lock.token.fence.value);
+  bytes_ += lock.bytes() + kLockOverhead;
+}
+
+LostLease& LockBook::insert_lost(Token token, std::uint64_t name_hash, LostCause cause) {
   auto* lost = new LostLease;
-  lost->token = lock.token;
-  lost->name_hash = lock.name_hash;
+  lost->token = token;
+  lost->name_hash = name_hash;
   lost->cause = cause;
-  lost->text = lock.token.text();
-  lost_.insert(*lost, table_hash(lost->token));
-  archive_.add(*lost, stamp, sizeof(LostLease) + lost->text.size());
-  common_.put_in(digest_of(Entity::kLostLease, *lost));
+  lost->text = token.text();
+  lost_.insert(*lost, table_hash(token));
+  return *lost;
+}
+
+void LockBook::remember_lost(const Lock& lock, LostCause cause, Instant stamp) {
+  LostLease& lost = insert_lost(lock.token, lock.name_hash, cause);
+  archive_.add(lost, stamp, lost.bytes());
+  common_.put_in(digest_of(Entity::kLostLease, lost));
 }
 
 void LockBook::bind(Lock& lock) {
   BoundLocks& bound = bound_[std::string(lock.session())];
-  if (!bound.locks.empty()) common_.take_out(digest_of(Entity::kSession, bound));
+  if (bound.count > 0) common_.take_out(digest_of(Entity::kSession, bound));
   bound.session = lock.session();
   bound.grace = lock.grace;
+  ++bound.count;
   bound.locks[lock.token.fence] = &lock;
   common_.put_in(digest_of(Entity::kSession, bound));
 }
 
 void LockBook::unbind(const Lock& lock) {
   const auto found = bound_.find(lock.session());
-  found->second.locks.erase(lock.token.fence);
-  if (!found->second.locks.empty()) return;
-  common_.take_out(digest_of(Entity::kSession, found->second));
-  bound_.erase(found);
+  BoundLocks& bound = found->second;
+  common_.take_out(digest_of(Entity::kSession, bound));
+  bound.locks.erase(lock.token.fence);
+  if (--bound.count > 0) {
+    common_.put_in(digest_of(Entity::kSession, bound));
+  } else {
+    bound_.erase(found);
+  }
 }
 
 void LockBook::free(Lock& lock) {
@@ -115,17 +132,14 @@ Broken LockBook::apply(const record::LockGranted& record, Instant stamp) {
   if (!requests_.is_new(record.request)) return "request id must be new";
 
   Lock* lock = Lock::make(record);
-  lock->name_hash = hash;
   lock->token = record.token;
   lock->granted_at = stamp;
   lock->expires_at = record.lease_expiry;
   lock->lease_time = record.lease_time;
   lock->grace = record.grace.value_or(Millis{0});
   common_.set_fence(record.token.fence);
-  locks_.insert(*lock, table_hash(lock->name_hash));
-  expiries_.arm(*lock, lock->expires_at, lock->token.fence.value);
+  insert(*lock, hash);
   if (lock->is_bound) bind(*lock);
-  bytes_ += lock->bytes() + kLockOverhead;
   changed(*lock);
   requests_.remember(record.request, stamp, LockAnswer{record.token, 1});
   return nullptr;
@@ -200,8 +214,8 @@ Broken LockBook::forget_lost(std::string_view token) {
   const auto parsed = Token::parse(token);
   LostLease* lost = parsed ? find_lost(*parsed) : nullptr;
   if (lost == nullptr) return "the lost lease must be remembered";
-  if (archive_.oldest() != lost) return "what is forgotten must be the oldest";
-  archive_.drop_oldest();
+  if (!archive_.is_oldest(*lost)) return "what is forgotten must be the oldest";
+  archive_.drop(*lost);
   common_.take_out(digest_of(Entity::kLostLease, *lost));
   lost_.remove(*lost);
   delete lost;

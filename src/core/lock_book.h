@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <absl/container/btree_map.h>
+#include <absl/functional/function_ref.h>
 
 #include <tenure/locks.h>
 #include <tenure/settings.h>
@@ -36,6 +37,7 @@ struct Lock : TableLink<Lock> {
   bool has_user = false;
   bool is_bound = false;
 
+  // With all of its texts.
   static Lock* make(const record::LockGranted& record);
   static void destroy(Lock* lock);
 
@@ -80,10 +82,6 @@ struct Lock : TableLink<Lock> {
   std::uint16_t ends_[kTexts] = {};
 };
 
-// How a holder lost its lease.
-enum class LostCause : std::uint8_t { kExpired, kForced, kDisconnected, kUndelivered };
-std::string_view to_string(LostCause cause);
-
 // A lease that was lost, remembered for its holder's next word.
 struct LostLease : Keepsake, TableLink<LostLease> {
   LostLease() : Keepsake(Remembered::kLostLease) {}
@@ -92,6 +90,8 @@ struct LostLease : Keepsake, TableLink<LostLease> {
   std::uint64_t name_hash = 0;
   LostCause cause = LostCause::kExpired;
   std::string text;  // the token's, as Forgotten names it
+
+  [[nodiscard]] std::uint64_t bytes() const { return sizeof(LostLease) + text.size(); }
 
   template <class V>
   void fields(V&& visit) const {
@@ -121,12 +121,14 @@ struct LockAnswer {
 struct BoundLocks {
   std::string session;
   Millis grace{0};
-  absl::btree_map<Fence, Lock*> locks;
+  std::uint64_t count = 0;              // of its locks,
+  absl::btree_map<Fence, Lock*> locks;  // which are all here, but while a snapshot is made
 
   template <class V>
   void fields(V&& visit) const {
     visit("session", session);
     visit("grace", grace);
+    visit("count", count);
   }
 };
 
@@ -174,6 +176,15 @@ class LockBook {
   Broken forget_request(std::string_view request_id) { return requests_.forget(request_id); }
   Broken forget_lost(std::string_view token);
 
+  // --- portraits ---
+  // Calls visit(Portrait) for every entity.
+  void visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) const;
+  Broken load(const portrait::Lock& from);
+  Broken load(const portrait::LostLease& from);
+  Broken load(const portrait::Session& from);
+  Broken load(const portrait::Request& from);
+  Archive& archive() { return archive_; }
+
   // --- time: keeps the order of what is due; no part of the state ---
   const Lock* first_expired(Instant now);
   [[nodiscard]] Instant next_expiry() const { return expiries_.next(); }
@@ -219,6 +230,8 @@ class LockBook {
   }
   void bind(Lock& lock);
   void unbind(const Lock& lock);
+  void insert(Lock& lock, std::uint64_t name_hash);
+  LostLease& insert_lost(Token token, std::uint64_t name_hash, LostCause cause);
   void remember_lost(const Lock& lock, LostCause cause, Instant stamp);
   void free(Lock& lock);
 

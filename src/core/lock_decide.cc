@@ -17,12 +17,6 @@ LockGrant grant_of(Token token, Instant expires_at, std::uint32_t holds, Instant
 
 }  // namespace
 
-std::string_view to_string(LostCause cause) {
-  static constexpr std::string_view kWords[] = {"its lease expired", "it was released by force", "its session ended",
-                                                "its grant could not be delivered"};
-  return kWords[static_cast<std::size_t>(cause)];
-}
-
 tl::unexpected<Failure> LockBook::refuse(const LockName& name, std::optional<Token> token) const {
   const LostLease* lost = token ? find_lost(*token) : nullptr;
   if (lost != nullptr && lost->name_hash == hash_of(name)) {

@@ -34,6 +34,17 @@ constexpr Field<Owner, T> field(std::uint32_t number, std::string_view name, T O
   return {number, name, member};
 }
 
+// What has a table is compared by it.
+template <class T>
+bool have_same_fields(const T& a, const T& b) {
+  return std::apply(
+      [&](const auto&... row) {
+        const bool same[] = {a.*row.member == b.*row.member...};
+        return std::find(std::begin(same), std::end(same), false) == std::end(same);
+      },
+      T::table());
+}
+
 struct RetryPolicy {
   std::uint32_t retries = 3;
   Millis backoff_initial{1000};
@@ -44,7 +55,7 @@ struct RetryPolicy {
                       field(2, "backoff_initial_ms", &RetryPolicy::backoff_initial),
                       field(3, "backoff_max_ms", &RetryPolicy::backoff_max)};
   }
-  friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
+  friend bool operator==(const RetryPolicy& a, const RetryPolicy& b) { return have_same_fields(a, b); }
 };
 
 // What makes a repeated request the same request: its id, and a fingerprint of its verb and positional arguments.
@@ -55,7 +66,7 @@ struct RequestMark {
   static constexpr auto table() {
     return std::tuple{field(1, "id", &RequestMark::id), field(2, "print", &RequestMark::print)};
   }
-  friend bool operator==(const RequestMark&, const RequestMark&) = default;
+  friend bool operator==(const RequestMark& a, const RequestMark& b) { return have_same_fields(a, b); }
 };
 
 // How a lock's holder lost or gave up one hold.
@@ -63,21 +74,19 @@ enum class ReleaseCause : std::uint8_t { kByHolder, kDisconnected, kUndelivered 
 // What was remembered, and no longer is.
 enum class Remembered : std::uint8_t { kTask, kTaskRequest, kWorkRequest, kLockRequest, kLostLease };
 
+// How a lock's holder lost its lease.
+enum class LostCause : std::uint8_t { kExpired, kForced, kDisconnected, kUndelivered };
+
 std::string_view to_string(ReleaseCause cause);
+std::string_view to_string(LostCause cause);
 std::string_view to_string(Remembered kind);
 
 namespace record {
 
-// Records are equal if all their fields are.
 template <class R>
   requires requires { R::kType; }
 bool operator==(const R& a, const R& b) {
-  return std::apply(
-      [&](const auto&... row) {
-        const bool same[] = {a.*row.member == b.*row.member...};
-        return std::find(std::begin(same), std::end(same), false) == std::end(same);
-      },
-      R::table());
+  return have_same_fields(a, b);
 }
 
 // --- tasks (wal-records; the fields behind the first six are additions, absent in a minimal journal) ---
@@ -147,12 +156,14 @@ struct LeaseGranted {
 struct LeaseExtended {
   Token lease_id;
   Instant new_lease_expiry;
+  std::optional<std::string_view> task_id{};  // so that whoever reads the journal need not know all leases
 
   static constexpr std::uint32_t kType = 3;
   static constexpr std::string_view kName = "LeaseExtended";
   static constexpr auto table() {
     using R = LeaseExtended;
-    return std::tuple{field(1, "lease_id", &R::lease_id), field(2, "new_lease_expiry", &R::new_lease_expiry)};
+    return std::tuple{field(1, "lease_id", &R::lease_id), field(2, "new_lease_expiry", &R::new_lease_expiry),
+                      field(3, "task_id", &R::task_id)};
   }
 };
 

@@ -73,6 +73,80 @@ Digest State::recompute_digest() const {
   return sum;
 }
 
+// --- portraits ---
+
+void State::visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) const {
+  visit(portrait::Counters{.fence = common_.fence(),
+                           .tasks_created = common_.tasks_created(),
+                           .last_stamp = last_stamp_,
+                           .tasks = tasks_.archive().portrait(),
+                           .work = work_.archive().portrait(),
+                           .locks = locks_.archive().portrait()});
+  tasks_.visit_portraits(visit);
+  work_.visit_portraits(visit);
+  locks_.visit_portraits(visit);
+}
+
+Broken State::load(const Portrait& portrait) {
+  const Digest before = common_.entities();
+  const Broken broken = load_into_books(portrait);
+  if (is_partial_) common_.set_entities(before);
+  return broken;
+}
+
+Broken State::load_into_books(const Portrait& portrait) {
+  return std::visit(
+      [&]<class P>(const P& from) -> Broken {
+        if constexpr (std::is_same_v<P, portrait::Task> || std::is_same_v<P, portrait::Attempt>) {
+          return tasks_.load(from, last_stamp_);
+        } else if constexpr (requires { tasks_.load(from); } && requires { work_.load(from); }) {
+          switch (from.face) {
+            case Remembered::kTaskRequest:
+              return tasks_.load(from);
+            case Remembered::kWorkRequest:
+              return work_.load(from);
+            case Remembered::kLockRequest:
+              return locks_.load(from);
+            default:
+              return "a request must have a face";
+          }
+        } else if constexpr (requires { tasks_.load(from); }) {
+          return tasks_.load(from);
+        } else if constexpr (requires { work_.load(from); }) {
+          return work_.load(from);
+        } else if constexpr (requires { locks_.load(from); }) {
+          return locks_.load(from);
+        } else {
+          return load(from);
+        }
+      },
+      portrait);
+}
+
+Broken State::load(const portrait::Counters& from) {
+  common_.restore(from.fence, from.tasks_created);
+  last_stamp_ = from.last_stamp;
+  tasks_.archive().restore(from.tasks);
+  work_.archive().restore(from.work);
+  locks_.archive().restore(from.locks);
+  return nullptr;
+}
+
+void State::finish_loading() {
+  tasks_.archive().sort();
+  work_.archive().sort();
+  locks_.archive().sort();
+}
+
+void State::stand_for(Digest whole) {
+  is_partial_ = true;
+  Digest entities = whole;
+  visit_counters([&](Entity kind, const auto& counters) { entities -= digest_of(kind, counters); });
+  common_.set_entities(entities);
+}
+
+// --- replay ---
+
 Result<Done> replay_frame(State& state, std::uint64_t sequence, Instant stamp, std::string_view payload) {
   ByteReader in(payload);
   while (!in.at_end()) {

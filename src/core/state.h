@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include <absl/functional/function_ref.h>
+
 #include <tenure/settings.h>
 #include "base/result.h"
 #include "core/decision.h"
 #include "core/lock_book.h"
+#include "core/portrait.h"
 #include "core/record.h"
 #include "core/task_book.h"
 #include "core/work_book.h"
@@ -36,6 +39,17 @@ class State {
   // The same digest made anew from every entity; slow, for proof.
   [[nodiscard]] Digest recompute_digest() const;
 
+  // --- portraits: what a snapshot keeps ---
+  // Calls visit(Portrait) for every entity; owners before their parts.
+  void visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) const;
+  // Takes in one entity; the counters first, owners before their parts. Answers what is wrong with it, or null.
+  Broken load(const Portrait& portrait);
+  // All are in.
+  void finish_loading();
+  // With only those entities present that records will name: a snapshot's maker has few of them at a time. `load` then
+  // leaves the digest as it is, that of the whole state.
+  void stand_for(Digest whole);
+
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>
   void visit_entities(const Visit& visit) const {
@@ -55,6 +69,8 @@ class State {
     visit(Entity::kLockArchive, locks_.archive());
   }
 
+  Broken load_into_books(const Portrait& portrait);
+  Broken load(const portrait::Counters& from);
   Broken apply(const record::Forgotten& record);
   Broken apply(const record::FenceRaised& record);
   [[nodiscard]] Broken apply(const record::DigestTaken& record) const;
@@ -64,6 +80,7 @@ class State {
   WorkBook work_;
   LockBook locks_;
   Instant last_stamp_;
+  bool is_partial_ = false;
 };
 
 // Decodes the records of one frame and applies them. The failure names the sequence number, the record and the

@@ -21,35 +21,24 @@ std::pair<std::uint8_t, std::uint64_t> ended_key(const Task& task) {
 // What the allocator and the indexes add to a task, roughly.
 constexpr std::uint64_t kTaskOverhead = 40;
 
-std::uint64_t footprint(const Task& task) {
-  std::uint64_t bytes = task.bytes() + kTaskOverhead;
-  if (task.story == nullptr) return bytes;
-  const Story& story = *task.story;
-  bytes += sizeof(Story) + story.attempts.size() * sizeof(Attempt) + story.result.size() + story.reason.size();
-  for (const Attempt& attempt : story.attempts) bytes += attempt.worker.size() + attempt.reason.size();
-  return bytes;
-}
-
-std::uint64_t footprint(const Queue& queue) { return sizeof(Queue) + 2 * queue.name.size(); }
-
 }  // namespace
 
 // --- the entities ---
 
-Task* Task::make(const record::TaskCreated& record) {
-  const std::string_view key = record.key.value_or(std::string_view{});
-  void* memory = ::operator new(sizeof(Task) + record.task_id.size() + record.payload.size() + key.size());
+Task* Task::make(std::string_view id, std::string_view payload, std::optional<std::string_view> key) {
+  const std::string_view key_text = key.value_or(std::string_view{});
+  void* memory = ::operator new(sizeof(Task) + id.size() + payload.size() + key_text.size());
   Task* task = new (memory) Task();
-  task->id_size = static_cast<std::uint8_t>(record.task_id.size());
-  task->payload_size = static_cast<std::uint32_t>(record.payload.size());
-  task->key_size = static_cast<std::uint8_t>(key.size());
-  task->has_key = record.key.has_value();
+  task->id_size = static_cast<std::uint8_t>(id.size());
+  task->payload_size = static_cast<std::uint32_t>(payload.size());
+  task->key_size = static_cast<std::uint8_t>(key_text.size());
+  task->has_key = key.has_value();
   char* to = task->text();
-  for (const std::string_view part : {record.task_id, record.payload, key}) {
+  for (const std::string_view part : {id, payload, key_text}) {
     if (!part.empty()) std::memcpy(to, part.data(), part.size());
     to += part.size();
   }
-  task->payload_hash = hash64(record.payload);
+  task->payload_hash = hash64(payload);
   return task;
 }
 
@@ -66,6 +55,17 @@ TaskBook::~TaskBook() {
 }
 
 // --- bookkeeping ---
+
+std::uint64_t TaskBook::footprint(const Queue& queue) { return sizeof(Queue) + 2 * queue.name.size(); }
+
+std::uint64_t TaskBook::footprint(const Task& task) {
+  std::uint64_t bytes = task.bytes() + kTaskOverhead;
+  if (task.story == nullptr) return bytes;
+  const Story& story = *task.story;
+  bytes += sizeof(Story) + story.attempts.size() * sizeof(Attempt) + story.result.size() + story.reason.size();
+  for (const Attempt& attempt : story.attempts) bytes += attempt.worker.size() + attempt.reason.size();
+  return bytes;
+}
 
 void TaskBook::changing(const Task& task) {
   common_.take_out(digest_of(Entity::kTask, task));
@@ -194,6 +194,11 @@ Broken TaskBook::check_lease(const Task* task, Token lease_id) const {
   return nullptr;
 }
 
+void TaskBook::hold_lease(Task& task) {
+  leases_.insert(*task.story, hash_of(task.current().token.fence));
+  ++leases_by_worker_[task.current().worker];
+}
+
 void TaskBook::end_attempt(Task& task, AttemptOutcome outcome, std::string_view reason, Instant stamp) {
   Attempt& attempt = task.current();
   changing(attempt);
@@ -231,7 +236,7 @@ Broken TaskBook::apply(const record::TaskCreated& record, Instant stamp) {
   }
   if (!requests_.is_new(record.request)) return "request id must be new";
 
-  Task* task = Task::make(record);
+  Task* task = Task::make(record.task_id, record.payload, record.key);
   task->number = common_.count_task();
   task->queue = &queue_of(record.queue.value_or(kDefaultQueue));
   task->priority = record.priority.value_or(kDefaultPriority);
@@ -287,8 +292,7 @@ Broken TaskBook::apply(const record::LeaseGranted& record, Instant stamp) {
   story.expires_at = record.lease_expiry;
   story.window_ends_at = record.window_ends_at.value_or(stamp + Millis{task->window_ms});
   story.lease_time = record.lease_time.value_or(record.lease_expiry - stamp);
-  leases_.insert(story, hash_of(fence));
-  ++leases_by_worker_[story.attempts.back().worker];
+  hold_lease(*task);
   task->state = TaskState::kLeased;
   task->attempt = record.attempt;
   place(*task, stamp);
@@ -310,6 +314,7 @@ void TaskBook::remember_lease(const record::LeaseGranted& record, Instant stamp)
 Broken TaskBook::apply(const record::LeaseExtended& record, Instant stamp) {
   const Story* story = lease(record.lease_id.fence);
   if (story == nullptr || story->task.current().token != record.lease_id) return "lease must exist";
+  if (record.task_id.value_or(story->task.id()) != story->task.id()) return "task_id must be the lease's";
   if (is_expired(story->expires_at, stamp)) return "lease must be currently valid";
   if (record.new_lease_expiry <= story->expires_at) return "new expiry must be later than the current expiry";
 
@@ -442,10 +447,8 @@ Broken TaskBook::apply(const record::QueueResumed& record, Instant /*stamp*/) {
 Broken TaskBook::forget_task(std::string_view task_id) {
   Task* task = find_mutable(task_id);
   if (task == nullptr) return "task must exist";
-  if (archive_.oldest() == nullptr || archive_.oldest() != task->story.get()) {
-    return "what is forgotten must be the oldest";
-  }
-  archive_.drop_oldest();
+  if (!is_terminal(task->state) || !archive_.is_oldest(*task->story)) return "what is forgotten must be the oldest";
+  archive_.drop(*task->story);
   changing(*task);
   for (const Attempt& attempt : task->story->attempts) changing(attempt);
   unplace(*task);

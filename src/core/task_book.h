@@ -13,6 +13,7 @@
 #include <absl/container/btree_map.h>
 #include <absl/container/btree_set.h>
 #include <absl/container/inlined_vector.h>
+#include <absl/functional/function_ref.h>
 
 #include <tenure/settings.h>
 #include <tenure/tasks.h>
@@ -134,7 +135,7 @@ struct Task : TableLink<Task> {
   std::uint8_t key_size = 0;
   bool has_key = false;
 
-  static Task* make(const record::TaskCreated& record);
+  static Task* make(std::string_view id, std::string_view payload, std::optional<std::string_view> key);
   static void destroy(Task* task);
 
   [[nodiscard]] std::string_view id() const { return {text(), id_size}; }
@@ -257,6 +258,15 @@ class TaskBook {
   Broken forget_task(std::string_view task_id);
   Broken forget_request(std::string_view request_id) { return requests_.forget(request_id); }
 
+  // --- portraits ---
+  // Calls visit(Portrait) for every entity; a task's attempts come behind it.
+  void visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) const;
+  Broken load(const portrait::Task& from, Instant now);
+  Broken load(const portrait::Attempt& from, Instant now);
+  Broken load(const portrait::PausedQueue& from);
+  Broken load(const portrait::Request& from);
+  Archive& archive() { return archive_; }
+
   // --- time: keeps the order of what is due; no part of the state ---
   // A task whose lease has ended, of one queue or of any; null when there is none.
   const Task* first_expired(std::string_view queue, Instant now);
@@ -315,6 +325,10 @@ class TaskBook {
   void arm(Queue& queue);
   void join_line(Task& task, std::string_view key);
   void leave_line(Task& task, Instant stamp);
+  void lead_line(Task& task, Instant stamp);
+  void hold_lease(Task& task);
+  [[nodiscard]] static std::uint64_t footprint(const Task& task);
+  [[nodiscard]] static std::uint64_t footprint(const Queue& queue);
   [[nodiscard]] Broken check_lease(const Task* task, Token lease_id) const;
   void end_attempt(Task& task, AttemptOutcome outcome, std::string_view reason, Instant stamp);
   void end_task(Task& task, TaskState state, Instant stamp);

@@ -183,7 +183,7 @@ Verdict<std::optional<Extended>> TaskBook::decide(const TaskExtension& request, 
   const Story& story = *task->story;
   const Instant wanted = std::min(moment.now + request.lease.value_or(story.lease_time), story.window_ends_at);
   Records records;
-  if (wanted > story.expires_at) records.emplace_back(record::LeaseExtended{*token, wanted});
+  if (wanted > story.expires_at) records.emplace_back(record::LeaseExtended{*token, wanted, task->id()});
   const Instant expires_at = std::max(wanted, story.expires_at);
   return {Extended{expires_at, remaining(expires_at, moment.now)}, std::move(records)};
 }

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/entropy.h"
+#include "core/next_snapshot.h"
 #include "core/record.h"
 #include "core/state.h"
 
@@ -32,8 +35,14 @@ class Dice {
   SeededEntropy entropy_;
 };
 
+// A snapshot's pairs.
+using PairsByKey = std::map<std::string, std::string>;
+PairsByKey portraits_of(const State& state);
+std::unique_ptr<State> load(const PairsByKey& pairs);
+
 // A state, and beside it a shadow that is replayed from the bytes of every record the state has applied. After each
-// record the digests of both must agree, and after every `prove_every`-th also with the digest made anew. One thread.
+// record the digests of both must agree, and after every `prove_every`-th also with the digest made anew; the shadow
+// is then made anew from its portraits, and the next snapshot is made from the last and the records since. One thread.
 class Ledger {
  public:
   explicit Ledger(std::uint64_t seed = 1, std::uint64_t prove_every = 1);
@@ -46,7 +55,7 @@ class Ledger {
   [[nodiscard]] TaskBook& tasks() { return live_.tasks(); }
   [[nodiscard]] WorkBook& work() { return live_.work(); }
   [[nodiscard]] LockBook& locks() { return live_.locks(); }
-  [[nodiscard]] const State& shadow() const { return shadow_; }
+  [[nodiscard]] const State& shadow() const { return *shadow_; }
   [[nodiscard]] Moment moment() { return {now, entropy_, settings, live_.bytes(), has_room, scratch_}; }
 
   // Decides the request and writes its records; the answer.
@@ -90,12 +99,17 @@ class Ledger {
     }
   }
   void mirror(std::string_view bytes);
+  void prove_snapshots();
 
   const std::uint64_t prove_every_;
   SeededEntropy entropy_;
   std::string scratch_;
   State live_;
-  State shadow_;
+  std::unique_ptr<State> shadow_ = std::make_unique<State>();
+  // The last snapshot, and the records since.
+  PairsByKey snapshot_;
+  Digest snapshot_digest_ = State().digest();
+  std::vector<std::pair<Instant, std::string>> since_;
   std::uint64_t written_ = 0;
   std::vector<std::string> last_;
 };

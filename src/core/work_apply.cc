@@ -3,14 +3,6 @@
 #include "core/work_book.h"
 
 namespace tenure {
-namespace {
-
-// What a backlog entry, an interval and a domain take in memory, roughly.
-constexpr std::uint64_t kBacklogBytes = 32;
-constexpr std::uint64_t kIntervalBytes = 24;
-constexpr std::uint64_t kDomainBytes = sizeof(Domain) + 24;
-
-}  // namespace
 
 // --- the backlog ---
 
@@ -24,6 +16,11 @@ std::uint64_t Backlog::push_tail(Offset offset) {
   offsets_.push_back(offset);
   places_[offset.value] = place;
   return place;
+}
+
+void Backlog::restore(std::uint64_t place, Offset offset) {
+  if (offsets_.empty()) head_place_ = place;
+  push_tail(offset);
 }
 
 std::uint64_t Backlog::push_head(Offset offset) {

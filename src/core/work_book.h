@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <absl/container/btree_map.h>
+#include <absl/functional/function_ref.h>
 
 #include <tenure/settings.h>
 #include <tenure/work_lease.h>
@@ -52,6 +53,8 @@ class Backlog {
 
   // Each answers the place it used.
   std::uint64_t push_tail(Offset offset);
+  // The first is put at this place; the others follow it.
+  void restore(std::uint64_t place, Offset offset);
   std::uint64_t push_head(Offset offset);
   std::uint64_t pop_head();
 
@@ -141,6 +144,11 @@ struct WorkAnswer {
   }
 };
 
+// What a backlog entry, an interval and a domain take in memory, roughly.
+inline constexpr std::uint64_t kBacklogBytes = 32;
+inline constexpr std::uint64_t kIntervalBytes = 24;
+inline constexpr std::uint64_t kDomainBytes = sizeof(Domain) + 24;
+
 struct WorkTrim {
   std::string_view domain;
   Offset below;
@@ -178,6 +186,15 @@ class WorkBook {
   Broken apply(const record::WorkExpired& record, Instant stamp);
   Broken apply(const record::WorkTrimmed& record, Instant stamp);
   Broken forget_request(std::string_view request_id) { return requests_.forget(request_id); }
+
+  // --- portraits ---
+  // Calls visit(Portrait) for every entity; a domain's parts come behind it.
+  void visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) const;
+  Broken load(const portrait::Domain& from);
+  Broken load(const portrait::DoneOffsets& from);
+  Broken load(const portrait::BacklogEntry& from);
+  Broken load(const portrait::Request& from);
+  Archive& archive() { return archive_; }
 
   // --- time: keeps the order of what is due; no part of the state ---
   const Domain* first_expired(Instant now);

@@ -2,6 +2,7 @@
 //
 //   LOCK                            held by the process that uses the folder
 //   00000000000000000001.journal    a segment, by the sequence number of its first frame
+//   00000000000000000123.snapshot   the state after frame 123
 //   00000000000000000001.torn       what was cut off behind that sequence number, kept for whoever wants to look
 //   *.tmp                           not finished; removed at the next start
 #pragma once
@@ -15,6 +16,7 @@ namespace tenure {
 
 inline constexpr std::string_view kLockName = "LOCK";
 inline constexpr std::string_view kSegmentSuffix = ".journal";
+inline constexpr std::string_view kSnapshotSuffix = ".snapshot";
 inline constexpr std::string_view kTornSuffix = ".torn";
 inline constexpr std::string_view kTemporarySuffix = ".tmp";
 

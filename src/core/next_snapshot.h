@@ -1,0 +1,58 @@
+// The next snapshot, from the last one and the frames since: holds only the entities that those frames name, so its
+// memory follows the frames, not the state.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <absl/container/btree_set.h>
+
+#include "base/result.h"
+#include "core/state.h"
+
+namespace tenure {
+
+// One thread.
+class NextSnapshot {
+ public:
+  // Visits, in order, the last snapshot's pairs whose keys begin with the prefix.
+  using VisitPair = std::function<Result<Done>(std::string_view key, std::string_view value)>;
+  using Fetch = std::function<Result<Done>(std::string_view prefix, const VisitPair& visit)>;
+
+  // `fetch` reads the last snapshot, `digest` is that of its state. Without one: fetches nothing, and the digest of an
+  // empty state.
+  NextSnapshot(Fetch fetch, Digest digest) : fetch_(std::move(fetch)), last_digest_(digest) {}
+
+  // The frames behind the last snapshot, in order.
+  Result<Done> replay(std::uint64_t sequence, Instant stamp, std::string_view payload);
+
+  // The digest of the whole state by now.
+  [[nodiscard]] Digest digest() const { return state_.digest(); }
+  // Pairs of the entities that are present, sorted: they replace what the last snapshot has of them.
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  [[nodiscard]] Pairs pairs() const;
+  // Whether the pair of the last snapshot is replaced by those, or by nothing.
+  [[nodiscard]] bool replaces(std::string_view key) const { return present_.contains(keys::owner_of(key)); }
+
+ private:
+  Result<Done> begin();
+  Result<Done> fetch(const std::string& key);
+  Result<Done> fetch_named(const Record& record);
+  template <class R>
+  Result<Done> fetch_lock(const R& record);
+
+  const Fetch fetch_;
+  const Digest last_digest_;
+  State state_;
+  bool has_begun_ = false;
+  absl::btree_set<std::string, std::less<>> present_;  // keys of entities that were fetched, found or not
+};
+
+// Loads one pair of a snapshot.
+Result<Done> load_pair(State& state, std::string_view key, std::string_view value);
+
+}  // namespace tenure

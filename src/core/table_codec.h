@@ -1,0 +1,376 @@
+// Structs with a table of fields (record.h) as bytes and as JSON. The one packing of records and of portraits; the
+// grammar is in record_codec.h.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "core/record.h"
+
+namespace tenure::table_codec {
+
+enum Kind : std::uint8_t { kVarint = 0, kBytes = 1 };
+
+template <class T>
+concept Nested = requires { T::table(); };
+
+// --- how each type of value is packed ---
+
+// The last word of each enum that stands in a record.
+constexpr std::uint64_t last_of(TaskState) { return static_cast<std::uint64_t>(TaskState::kDead); }
+constexpr std::uint64_t last_of(ReleaseCause) { return static_cast<std::uint64_t>(ReleaseCause::kUndelivered); }
+constexpr std::uint64_t last_of(Remembered) { return static_cast<std::uint64_t>(Remembered::kLostLease); }
+constexpr std::uint64_t last_of(AttemptOutcome) { return static_cast<std::uint64_t>(AttemptOutcome::kKilled); }
+constexpr std::uint64_t last_of(LostCause) { return static_cast<std::uint64_t>(LostCause::kUndelivered); }
+
+template <class T>
+  requires std::is_enum_v<T> || std::unsigned_integral<T>
+constexpr std::uint64_t to_word(T value) {
+  return static_cast<std::uint64_t>(value);
+}
+constexpr std::uint64_t to_word(Instant value) { return zigzag(value.ms); }
+constexpr std::uint64_t to_word(Millis value) { return zigzag(value.count()); }
+constexpr std::uint64_t to_word(Fence value) { return value.value; }
+constexpr std::uint64_t to_word(Offset value) { return zigzag(value.value); }
+
+template <class T>
+concept Word = requires(T value) { to_word(value); };
+
+// False if the word does not fit the type.
+template <class T>
+bool from_word(std::uint64_t word, T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    if (word > last_of(T{})) return false;
+    value = static_cast<T>(word);
+  } else if constexpr (std::unsigned_integral<T>) {
+    if (word > std::numeric_limits<T>::max()) return false;
+    value = static_cast<T>(word);
+  } else if constexpr (std::same_as<T, Instant>) {
+    value = Instant{unzigzag(word)};
+  } else if constexpr (std::same_as<T, Millis>) {
+    value = Millis{unzigzag(word)};
+  } else if constexpr (std::same_as<T, Fence>) {
+    value = Fence{word};
+  } else {
+    static_assert(std::same_as<T, Offset>);
+    value = Offset{unzigzag(word)};
+  }
+  return true;
+}
+
+constexpr std::size_t kPairBytes = 16;  // tokens and digests: two fixed integers
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+template <class T>
+constexpr std::uint32_t tag_of(std::uint32_t number, bool required) {
+  return number << 3 | (required ? 4U : 0U) | (Word<T> ? kVarint : kBytes);
+}
+
+template <Nested T>
+std::size_t table_size(const T& value);
+template <Nested T>
+void write_table(ByteWriter& out, const T& value);
+
+inline std::size_t body_size(std::string_view value) { return value.size(); }
+inline std::size_t body_size(Token) { return kPairBytes; }
+inline std::size_t body_size(Digest) { return kPairBytes; }
+template <Nested T>
+std::size_t body_size(const T& value) {
+  return table_size(value);
+}
+
+template <class T>
+std::size_t value_size(const T& value) {
+  if constexpr (Word<T>) {
+    return varint_size(to_word(value));
+  } else {
+    const std::size_t size = body_size(value);
+    return varint_size(size) + size;
+  }
+}
+
+inline void write_pair(ByteWriter& out, std::uint64_t first, std::uint64_t second) {
+  out.varint(kPairBytes);
+  out.fixed64(first);
+  out.fixed64(second);
+}
+
+template <class T>
+void write_value(ByteWriter& out, const T& value) {
+  if constexpr (Word<T>) {
+    out.varint(to_word(value));
+  } else if constexpr (std::same_as<T, Token>) {
+    write_pair(out, value.fence.value, value.secret);
+  } else if constexpr (std::same_as<T, Digest>) {
+    write_pair(out, value.high(), value.low());
+  } else if constexpr (Nested<T>) {
+    out.varint(table_size(value));
+    write_table(out, value);
+  } else {
+    out.bytes(value);
+  }
+}
+
+// Calls visit(number, name, value, required) for every field that is present.
+template <Nested T, class Visit>
+void visit_present(const T& value, const Visit& visit) {
+  std::apply(
+      [&](const auto&... fields) {
+        const auto one = [&](const auto& field) {
+          const auto& member = value.*field.member;
+          if constexpr (IsOptional<std::remove_cvref_t<decltype(member)>>::value) {
+            if (member) visit(field.number, field.name, *member, false);
+          } else {
+            visit(field.number, field.name, member, true);
+          }
+        };
+        (one(fields), ...);
+      },
+      T::table());
+}
+
+template <Nested T>
+std::size_t table_size(const T& value) {
+  std::size_t size = 0;
+  visit_present(value, [&](std::uint32_t number, std::string_view, const auto& member, bool required) {
+    size += varint_size(tag_of<std::remove_cvref_t<decltype(member)>>(number, required)) + value_size(member);
+  });
+  return size;
+}
+
+template <Nested T>
+void write_table(ByteWriter& out, const T& value) {
+  visit_present(value, [&](std::uint32_t number, std::string_view, const auto& member, bool required) {
+    out.varint(tag_of<std::remove_cvref_t<decltype(member)>>(number, required));
+    write_value(out, member);
+  });
+}
+
+// --- decoding ---
+
+template <Nested T>
+Result<Done> read_table(ByteReader& in, T& value);
+
+inline Result<Done> unreadable(std::string_view field, std::string_view what) {
+  return fail_with(ErrorCode::kInvalid, "field {}: {}", field, what);
+}
+
+template <class T>
+Result<Done> read_value(ByteReader& in, std::string_view name, T& value) {
+  if constexpr (Word<T>) {
+    if (!from_word(in.varint(), value)) return unreadable(name, "a number out of its range");
+  } else if constexpr (std::same_as<T, std::string_view>) {
+    value = in.bytes();
+  } else if constexpr (std::same_as<T, Token> || std::same_as<T, Digest>) {
+    ByteReader pair(in.bytes());
+    const std::uint64_t first = pair.fixed64();
+    const std::uint64_t second = pair.fixed64();
+    if (in.ok() && !(pair.ok() && pair.at_end())) return unreadable(name, "expected 16 bytes");
+    if constexpr (std::same_as<T, Token>) {
+      value = Token{Fence{first}, second};
+    } else {
+      value = Digest{first, second};
+    }
+  } else {
+    ByteReader body(in.bytes());
+    if (auto read = read_table(body, value); in.ok() && !read) return read;
+  }
+  if (!in.ok()) return unreadable(name, "the bytes end within it");
+  return Done{};
+}
+
+// Skips a field that this version does not know.
+inline Result<Done> skip_value(ByteReader& in, std::uint64_t tag) {
+  if ((tag & 4) != 0) return fail_with(ErrorCode::kInvalid, "unknown required field {}", tag >> 3);
+  if ((tag & 3) == kVarint) {
+    in.varint();
+  } else if ((tag & 3) == kBytes) {
+    in.bytes();
+  } else {
+    return fail_with(ErrorCode::kInvalid, "field {}: unknown kind {}", tag >> 3, tag & 3);
+  }
+  if (!in.ok()) return fail_with(ErrorCode::kInvalid, "field {}: the bytes end within it", tag >> 3);
+  return Done{};
+}
+
+template <class Owner, class M>
+Result<Done> read_member(ByteReader& in, const Field<Owner, M>& field, Owner& value) {
+  auto& member = value.*field.member;
+  if constexpr (IsOptional<M>::value) {
+    return read_value(in, field.name, member.emplace());
+  } else {
+    return read_value(in, field.name, member);
+  }
+}
+
+template <class Owner, class M>
+constexpr std::uint32_t kind_of(const Field<Owner, M>&) {
+  if constexpr (IsOptional<M>::value) {
+    return Word<typename M::value_type> ? kVarint : kBytes;
+  } else {
+    return Word<M> ? kVarint : kBytes;
+  }
+}
+
+template <Nested T>
+Result<Done> read_table(ByteReader& in, T& value) {
+  constexpr auto kTable = T::table();
+  std::uint64_t seen = 0;
+  while (!in.at_end()) {
+    const std::uint64_t tag = in.varint();
+    if (!in.ok()) return fail_with(ErrorCode::kInvalid, "the bytes end within a field's tag");
+    Result<Done> read = Done{};
+    const auto take = [&](const auto& field) {
+      if (tag >> 3 != field.number) return false;
+      if ((seen >> field.number & 1) != 0) {
+        read = unreadable(field.name, "given twice");
+      } else if ((tag & 3) != kind_of(field)) {
+        read = unreadable(field.name, "of another kind than expected");
+      } else {
+        read = read_member(in, field, value);
+      }
+      seen |= std::uint64_t{1} << field.number;
+      return true;
+    };
+    const bool known = std::apply([&](const auto&... fields) { return (take(fields) || ...); }, kTable);
+    if (!known) read = skip_value(in, tag);
+    if (!read) return read;
+  }
+  Result<Done> complete = Done{};
+  const auto require = [&](const auto& field) {
+    using M = std::remove_cvref_t<decltype(value.*field.member)>;
+    if (!IsOptional<M>::value && (seen >> field.number & 1) == 0 && complete) {
+      complete = unreadable(field.name, "expected, but missing");
+    }
+  };
+  std::apply([&](const auto&... fields) { (require(fields), ...); }, kTable);
+  return complete;
+}
+
+// --- JSON ---
+
+template <Nested T>
+void append_json_fields(std::string& out, const T& value);
+
+template <class T>
+void append_json_value(std::string& out, const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    append_json_string(out, to_string(value));
+  } else if constexpr (std::unsigned_integral<T>) {
+    fmt::format_to(std::back_inserter(out), "{}", static_cast<std::uint64_t>(value));
+  } else if constexpr (std::same_as<T, Instant>) {
+    fmt::format_to(std::back_inserter(out), "{}", value.ms);
+  } else if constexpr (std::same_as<T, Millis>) {
+    fmt::format_to(std::back_inserter(out), "{}", value.count());
+  } else if constexpr (std::same_as<T, Fence> || std::same_as<T, Offset>) {
+    fmt::format_to(std::back_inserter(out), "{}", value.value);
+  } else if constexpr (std::same_as<T, Token>) {
+    append_json_string(out, value.text());
+  } else if constexpr (std::same_as<T, Digest>) {
+    append_json_string(out, hex16(value.high()) + hex16(value.low()));
+  } else {
+    out.push_back('{');
+    append_json_fields(out, value);
+    out.push_back('}');
+  }
+}
+
+template <Nested T>
+void append_json_fields(std::string& out, const T& value) {
+  visit_present(value, [&](std::uint32_t, std::string_view name, const auto& member, bool) {
+    if (out.back() != '{') out.push_back(',');
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, std::string_view>) {
+      const bool readable = is_utf8(member);
+      append_json_string(out, readable ? std::string(name) : fmt::format("{}_base64", name));
+      out.push_back(':');
+      append_json_string(out, readable ? std::string(member) : base64(member));
+    } else {
+      append_json_string(out, name);
+      out.push_back(':');
+      append_json_value(out, member);
+    }
+  });
+}
+
+// Calls visit.template operator()<T>() for every type of the variant; stops at the first that answers true.
+template <class Variant, class Visit>
+bool any_type(const Visit& visit) {
+  return [&]<class... T>(std::type_identity<std::variant<T...>>) {
+    return (visit.template operator()<T>() || ...);
+  }(std::type_identity<Variant>{});
+}
+
+// --- a variant of such structs, told apart by their kType ---
+
+template <class Variant>
+void encode_any(const Variant& any, std::string& out) {
+  std::visit(
+      [&](const auto& value) {
+        constexpr std::uint32_t kType = std::remove_cvref_t<decltype(value)>::kType;
+        const std::size_t size = table_size(value);
+        ByteWriter writer(out, varint_size(kType) + varint_size(size) + size);
+        writer.varint(kType);
+        writer.varint(size);
+        write_table(writer, value);
+      },
+      any);
+}
+
+template <class Variant, class T>
+Result<Variant> read_one(ByteReader& body) {
+  T value;
+  if (auto read = read_table(body, value); !read) {
+    return fail_with(read.error().code, "{}: {}", T::kName, read.error().message);
+  }
+  return Variant(value);
+}
+
+template <class Variant>
+Result<Variant> decode_any(ByteReader& in, std::string_view what) {
+  const std::uint64_t type = in.varint();
+  ByteReader body(in.bytes());
+  if (!in.ok()) return fail_with(ErrorCode::kInvalid, "the bytes end within a {}", what);
+  Result<Variant> decoded = fail_with(ErrorCode::kInvalid, "unknown {} type {}", what, type);
+  any_type<Variant>([&]<class T>() {
+    if (T::kType != type) return false;
+    decoded = read_one<Variant, T>(body);
+    return true;
+  });
+  return decoded;
+}
+
+template <class Variant>
+std::string_view name_of_any(const Variant& any) {
+  return std::visit([](const auto& value) { return std::remove_cvref_t<decltype(value)>::kName; }, any);
+}
+
+template <class Variant>
+std::string json_of_any(const Variant& any, std::string_view what) {
+  std::string out = "{";
+  append_json_string(out, what);
+  out.push_back(':');
+  append_json_string(out, name_of_any(any));
+  std::visit([&](const auto& value) { append_json_fields(out, value); }, any);
+  out.push_back('}');
+  return out;
+}
+
+}  // namespace tenure::table_codec

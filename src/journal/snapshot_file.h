@@ -1,0 +1,105 @@
+// A snapshot file: what replay would make of a journal up to one frame, as sorted pairs of key and value in checked,
+// compressed blocks with an index. It knows bytes, not tasks or locks. docs/journal-format.md has the grammar.
+//
+//   header | block ... | index | footer
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/functional/function_ref.h>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "journal/segment.h"
+
+namespace tenure {
+
+// Which state it is: that of this journal after this frame.
+struct SnapshotMark {
+  JournalId journal;
+  std::uint64_t sequence = 0;
+  std::uint64_t chain = 0;  // the frame's checksum: what the next frame continues from
+  Instant stamp;            // the frame's
+};
+
+// Writes pairs in ascending order of their keys. One thread.
+class SnapshotWriter {
+ public:
+  // Writes under a temporary name until `finish`.
+  static Result<std::unique_ptr<SnapshotWriter>> create(Files& files, const std::string& folder,
+                                                        const SnapshotMark& mark);
+
+  Result<Done> add(std::string_view key, std::string_view value);
+  // Completes the file, reads all of it again, and only then gives it its name. `digest` is kept with it.
+  Result<std::string> finish(std::string_view digest);
+
+ private:
+  SnapshotWriter(Files& files, std::string folder, const SnapshotMark& mark, std::unique_ptr<File> file);
+  Result<Done> write(std::string_view bytes);
+  Result<Done> end_block();
+
+  Files& files_;
+  const std::string folder_;
+  const SnapshotMark mark_;
+  std::unique_ptr<File> file_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t synced_ = 0;
+  std::uint64_t pairs_ = 0;
+  std::uint64_t raw_bytes_ = 0;
+  std::string block_;      // pairs of the block that is being filled
+  std::string first_key_;  // of that block
+  std::string last_key_;
+  std::string index_;
+  std::string packed_;
+};
+
+// Reads a snapshot. One thread.
+class SnapshotReader {
+ public:
+  // Reads header, footer and index. A failure says what is wrong with the file.
+  static Result<std::unique_ptr<SnapshotReader>> open(Files& files, const std::string& path);
+
+  [[nodiscard]] const SnapshotMark& mark() const { return mark_; }
+  [[nodiscard]] const std::string& digest() const { return digest_; }
+  [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] const std::string& path() const { return file_->path(); }
+
+  // Visits, in order, the pairs whose keys begin with the prefix.
+  using Visit = absl::FunctionRef<Result<Done>(std::string_view key, std::string_view value)>;
+  Result<Done> visit(std::string_view prefix, Visit visit);
+
+ private:
+  struct Block {
+    std::string first_key;
+    std::uint64_t offset;
+    std::uint64_t packed_bytes;
+    std::uint64_t raw_bytes;
+    std::uint64_t checksum;
+  };
+
+  explicit SnapshotReader(std::unique_ptr<File> file) : file_(std::move(file)) {}
+  Result<Done> read_index();
+  Result<std::string> read(std::uint64_t offset, std::uint64_t bytes);
+  // The block's pairs; the last one read is kept.
+  Result<std::string_view> unpack(std::size_t block);
+
+  std::unique_ptr<File> file_;
+  SnapshotMark mark_;
+  std::string digest_;
+  std::uint64_t pairs_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::vector<Block> blocks_;
+  std::string raw_;
+  std::optional<std::size_t> unpacked_;
+};
+
+// Snapshots of a folder by their names, newest first.
+Result<std::vector<std::string>> find_snapshots(Files& files, const std::string& folder);
+
+}  // namespace tenure

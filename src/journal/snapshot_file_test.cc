@@ -1,0 +1,180 @@
+// Snapshot files: sorted pairs come back by prefix, and damage never does.
+#include "journal/snapshot_file.h"
+
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/faulty_files.h"
+
+namespace tenure {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kFolder = "/data";
+constexpr std::string_view kDigest = "0123456789abcdef";
+using Pairs = std::map<std::string, std::string>;
+
+struct SnapshotWorld {
+  SnapshotWorld() { EXPECT_TRUE(files.make_folder(kFolder).has_value()); }
+
+  Result<std::string> write(const Pairs& pairs, std::uint64_t sequence = 123) {
+    auto writer = SnapshotWriter::create(files, kFolder, {{1, 2}, sequence, 77, Instant{9}});
+    if (!writer) return tl::unexpected(writer.error());
+    for (const auto& [key, value] : pairs) {
+      if (auto added = (*writer)->add(key, value); !added) return tl::unexpected(added.error());
+    }
+    return (*writer)->finish(kDigest);
+  }
+
+  // The pairs under the prefix; a failure's text under the key "failure".
+  Pairs read(const std::string& path, std::string_view prefix = "") {
+    Pairs pairs;
+    auto reader = SnapshotReader::open(files, path);
+    if (!reader) return {{"failure", reader.error().message}};
+    const auto read = (*reader)->visit(prefix, [&](std::string_view key, std::string_view value) -> Result<Done> {
+      pairs.emplace(key, value);
+      return Done{};
+    });
+    if (!read) return {{"failure", read.error().message}};
+    return pairs;
+  }
+
+  FaultyFiles files;
+};
+
+Pairs many(int count) {
+  Pairs pairs;
+  for (int i = 0; i < count; ++i)
+    pairs["key " + std::to_string(i)] = std::string(static_cast<std::size_t>(i % 500), 'v');
+  return pairs;
+}
+
+TEST(SnapshotFileTest, WhatWasWrittenIsReadBack) {
+  SnapshotWorld world;
+  for (const int count : {0, 1, 2, 1000, 5000}) {
+    const auto path = world.write(many(count));
+    ASSERT_TRUE(path.has_value()) << path.error().message;
+    EXPECT_EQ("/data/00000000000000000123.snapshot", *path);
+    EXPECT_EQ(many(count), world.read(*path));
+  }
+}
+
+TEST(SnapshotFileTest, SaysWhichStateItIs) {
+  SnapshotWorld world;
+  const auto path = world.write(many(10));
+  const auto reader = SnapshotReader::open(world.files, *path).value();
+  EXPECT_EQ((JournalId{1, 2}), reader->mark().journal);
+  EXPECT_EQ(123U, reader->mark().sequence);
+  EXPECT_EQ(77U, reader->mark().chain);
+  EXPECT_EQ(Instant{9}, reader->mark().stamp);
+  EXPECT_EQ(kDigest, reader->digest());
+  EXPECT_EQ(10U, reader->pairs());
+}
+
+TEST(SnapshotFileTest, FindsPairsByPrefixInAnyBlock) {
+  SnapshotWorld world;
+  const Pairs all = many(5000);
+  const auto path = world.write(all);
+  for (const std::string prefix : {"key 1", "key 4999", "key 0", "key 77", "a", "z", "key 250"}) {
+    Pairs expected;
+    for (const auto& pair : all) {
+      if (pair.first.starts_with(prefix)) expected.insert(pair);
+    }
+    EXPECT_EQ(expected, world.read(*path, prefix)) << prefix;
+  }
+}
+
+TEST(SnapshotFileTest, AVisitorMayStopIt) {
+  SnapshotWorld world;
+  const auto path = world.write(many(10));
+  const auto reader = SnapshotReader::open(world.files, *path).value();
+  const auto read = reader->visit(
+      "", [](std::string_view, std::string_view) -> Result<Done> { return fail_with(ErrorCode::kInvalid, "enough"); });
+  EXPECT_EQ("enough", read.error().message);
+}
+
+TEST(SnapshotFileTest, EveryFlippedBitIsSeen) {
+  SnapshotWorld world;
+  const Pairs all = many(20);
+  const std::string path = *world.write(all);
+  const std::uint64_t bits = world.files.contents(path).size() * 8;
+  for (std::uint64_t bit = 0; bit < bits; ++bit) {
+    world.files.flip_bit(path, bit);
+    EXPECT_TRUE(world.read(path).contains("failure")) << "bit " << bit;
+    world.files.flip_bit(path, bit);
+  }
+  EXPECT_EQ(all, world.read(path));
+}
+
+TEST(SnapshotFileTest, EveryCutIsSeen) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  const std::string bytes = world.files.contents(path);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    world.files.put(path, std::string_view(bytes).substr(0, size));
+    EXPECT_TRUE(world.read(path).contains("failure")) << size;
+  }
+  world.files.put(path, bytes + "x");
+  EXPECT_TRUE(world.read(path).contains("failure"));
+}
+
+TEST(SnapshotFileTest, HasItsNameOnlyWhenItIsWholeAndDurable) {
+  SnapshotWorld world;
+  ASSERT_TRUE(world.write(many(100), 1));
+  const std::uint64_t operations = world.files.operations();
+  for (std::uint64_t n = 1;; ++n) {
+    const auto files = world.files.copy();
+    files->fail_at(n, FaultyFiles::Fault::kCrash);
+    SnapshotWorld other;
+    auto writer = SnapshotWriter::create(*files, kFolder, {{1, 2}, 2, 77, Instant{9}});
+    Result<std::string> path = fail_with(ErrorCode::kUnavailable, "not written");
+    if (writer) {
+      for (const auto& [key, value] : many(3000)) static_cast<void>((*writer)->add(key, value));
+      path = (*writer)->finish(kDigest);
+    }
+    if (path) break;
+    ASSERT_LT(n, operations + 1000);
+    for (const auto damage : FaultyFiles::kDamages) {
+      const auto after = files->copy();
+      after->crash(damage, n);
+      const auto found = find_snapshots(*after, kFolder);
+      for (const std::string& name : *found) {
+        const auto reader = SnapshotReader::open(*after, name);
+        ASSERT_TRUE(reader.has_value()) << name << ": " << reader.error().message;
+        EXPECT_TRUE((*reader)->visit("", [](std::string_view, std::string_view) -> Result<Done> { return Done{}; }));
+      }
+    }
+  }
+}
+
+TEST(SnapshotFileTest, RefusesWhatIsNone) {
+  SnapshotWorld world;
+  const std::string path = "/data/00000000000000000005.snapshot";
+  world.files.put(path, std::string(1000, 'x'));
+  EXPECT_THAT(world.read(path)["failure"], HasSubstr("expected a snapshot of a Tenure journal"));
+  world.files.put(path, "short");
+  EXPECT_THAT(world.read(path)["failure"], HasSubstr("found 5 bytes"));
+}
+
+TEST(SnapshotFileTest, TheNewestComesFirst) {
+  SnapshotWorld world;
+  for (const std::uint64_t sequence : {5U, 70U, 6U}) ASSERT_TRUE(world.write(many(3), sequence));
+  world.files.put("/data/notes.txt", "x");
+  const auto found = find_snapshots(world.files, kFolder);
+  EXPECT_EQ((std::vector<std::string>{"/data/00000000000000000070.snapshot", "/data/00000000000000000006.snapshot",
+                                      "/data/00000000000000000005.snapshot"}),
+            *found);
+}
+
+TEST(SnapshotFileDeathTest, KeysMustRise) {
+  SnapshotWorld world;
+  auto writer = SnapshotWriter::create(world.files, kFolder, {}).value();
+  EXPECT_TRUE(writer->add("b", ""));
+  EXPECT_DEATH(static_cast<void>(writer->add("a", "")), "keys out of order");
+}
+
+}  // namespace
+}  // namespace tenure
