@@ -1,0 +1,62 @@
+#include "lives.h"
+
+#include <gtest/gtest.h>
+
+namespace tenure {
+namespace {
+
+// Each life has chances of its own.
+constexpr std::uint64_t kSecondLife = 2;
+constexpr std::uint64_t kThirdLife = 3;
+constexpr int kGoOnSteps = 3;
+
+}  // namespace
+
+Promises live(FaultyFiles& files, Script::AfterFailure after) {
+  Process process(files);
+  if (!process.is_up()) return process.promises();
+  Script script(process);
+  script.run(Script::kSteps, after);
+  process.close();
+  EXPECT_EQ(process.asked(), process.answered());
+  EXPECT_EQ(0U, process.answers_after_failure());
+  return process.promises();
+}
+
+std::uint64_t operations_of_a_life() {
+  FaultyFiles files;
+  live(files);
+  return files.operations();
+}
+
+std::unique_ptr<Process> recover(FaultyFiles& files, const Promises& promises) {
+  auto process = std::make_unique<Process>(files, kStart, kSecondLife);
+  EXPECT_TRUE(process->is_up()) << process->refusal();
+  if (!process->is_up()) return nullptr;
+  EXPECT_GE(process->recovered(), promises.acknowledged());
+  EXPECT_EQ(promises.digest_after(process->recovered()), process->digest()) << "after " << process->recovered();
+  EXPECT_LE(promises.fence(), process->fence());
+  return process;
+}
+
+Recovered recover_and_go_on(FaultyFiles& files, const Promises& promises) {
+  auto process = recover(files, promises);
+  if (process == nullptr) return {};
+  const Recovered recovered{.frames = process->recovered(), .has_cut = process->has_cut()};
+  Script script(*process, kSecondLife);
+  script.run(kGoOnSteps);
+  EXPECT_FALSE(process->has_failed());
+  EXPECT_TRUE(process->close());
+  const Promises more = process->promises();
+  process.reset();
+
+  const Process third(files, kStart, kThirdLife);
+  EXPECT_TRUE(third.is_up()) << third.refusal();
+  if (!third.is_up()) return recovered;
+  EXPECT_FALSE(third.has_cut());
+  EXPECT_GE(third.recovered(), more.frames());
+  EXPECT_EQ(more.digest_after(third.recovered()), third.digest());
+  return recovered;
+}
+
+}  // namespace tenure
