@@ -29,9 +29,7 @@ FileJournal::FileJournal(Files& files, std::string folder, std::unique_ptr<FileL
 Result<std::unique_ptr<FileJournal>> FileJournal::open(Files& files, std::string folder, Entropy& entropy,
                                                        Options options) {
   if (!files.exists(folder)) {
-    auto made = files.make_folder(folder);
-    if (made) made = files.sync_folder(folder_of(folder));
-    if (!made) return tl::unexpected(made.error());
+    if (auto made = files.make_folder(folder); !made) return tl::unexpected(made.error());
   }
   // A folder of something else is not even locked.
   const auto names = files.list(folder);
@@ -43,6 +41,8 @@ Result<std::unique_ptr<FileJournal>> FileJournal::open(Files& files, std::string
                        "{}: expected a journal or an empty folder, found no segment (*{}), but '{}'", folder,
                        kSegmentSuffix, name);
     }
+    // A start that made the folder may have been killed before this.
+    if (auto synced = files.sync_folder(folder_of(folder)); !synced) return tl::unexpected(synced.error());
   }
   auto lock = files.lock(path_of(folder, kLockName));
   if (!lock) return tl::unexpected(lock.error());
@@ -154,6 +154,7 @@ void FileJournal::listen(Listener* listener) {
 std::uint64_t FileJournal::append(std::uint64_t /*epoch*/, Instant stamp, std::string_view payload) {
   const MutexLock lock(mutex_);
   put_frame(appended_, ++last_, stamp, payload);
+  unwritten_ += frame_bytes(payload.size());
   last_stamp_ = stamp;
   return last_;
 }
@@ -204,6 +205,7 @@ bool FileJournal::vouch() {
     // What was appended meanwhile will vouch for it.
     if (failed_ || !appended_.empty()) return false;
     put_frame(appended_, ++last_, last_stamp_, {});
+    unwritten_ += frame_bytes(0);
     taken_.clear();
     taken_.swap(appended_);
   }
@@ -255,6 +257,7 @@ Result<Done> FileJournal::write_batch(std::string_view frames, std::uint64_t las
   if (auto synced = segment_->sync(); !synced) return synced;
   end_.offset += frames.size();
   room_ = end_.segment.bytes - end_.offset;
+  unwritten_ -= frames.size();
   durable_ = last;
   report([&](Listener& listener) { listener.on_durable(last); });
   return Done{};
@@ -285,7 +288,10 @@ Result<Done> FileJournal::close() {
 
 // --- segments ---
 
-bool FileJournal::has_room() const { return !spare_.has_failed() || room_.load() >= options_.segment_bytes / 2; }
+// When no further segment can be had, a half of the last one is kept for finishing what was begun.
+bool FileJournal::has_room() const {
+  return !spare_.has_failed() || room_.load() >= unwritten_.load() + options_.segment_bytes / 2;
+}
 
 // The next segment has its header, and its name, before anything is written into it.
 Result<Done> FileJournal::roll(std::uint64_t first, std::uint64_t frame_size) {

@@ -104,7 +104,8 @@ class FileJournal final : public Journal {
   std::uint64_t wanted_ TENURE_GUARDED_BY(mutex_) = 0;  // asked to be durable
   Instant last_stamp_ TENURE_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> durable_{0};
-  std::atomic<std::uint64_t> room_{0};  // left in the segment
+  std::atomic<std::uint64_t> room_{0};       // left in the segment
+  std::atomic<std::uint64_t> unwritten_{0};  // bytes of frames that will take some of it
 
   // Of the writing thread alone.
   JournalEnd end_;
