@@ -12,15 +12,15 @@ constexpr int kGoOnSteps = 3;
 
 }  // namespace
 
-Promises live(FaultyFiles& files, Script::AfterFailure after) {
+Lived live(FaultyFiles& files, Script::AfterFailure after) {
   Process process(files);
-  if (!process.is_up()) return process.promises();
+  if (!process.is_up()) return {.promises = process.promises()};
   Script script(process);
   script.run(Script::kSteps, after);
-  process.close();
+  const bool ended_well = process.close();
   EXPECT_EQ(process.asked(), process.answered());
   EXPECT_EQ(0U, process.answers_after_failure());
-  return process.promises();
+  return {.promises = process.promises(), .ended_well = ended_well};
 }
 
 std::uint64_t operations_of_a_life() {
@@ -30,13 +30,22 @@ std::uint64_t operations_of_a_life() {
 }
 
 std::unique_ptr<Process> recover(FaultyFiles& files, const Promises& promises) {
-  auto process = std::make_unique<Process>(files, kStart, kSecondLife);
+  auto process = std::make_unique<Process>(files, kStart, kSecondLife + promises.frames());
   EXPECT_TRUE(process->is_up()) << process->refusal();
   if (!process->is_up()) return nullptr;
   EXPECT_GE(process->recovered(), promises.acknowledged());
   EXPECT_EQ(promises.digest_after(process->recovered()), process->digest()) << "after " << process->recovered();
   EXPECT_LE(promises.fence(), process->fence());
   return process;
+}
+
+Promises live_on(FaultyFiles& files, const Promises& promises) {
+  const auto process = recover(files, promises);
+  if (process == nullptr) return promises;
+  Script script(*process, kSecondLife);
+  script.run(kGoOnSteps);
+  EXPECT_GT(process->promises().acknowledged(), promises.acknowledged());
+  return process->promises();
 }
 
 Recovered recover_and_go_on(FaultyFiles& files, const Promises& promises) {

@@ -9,8 +9,13 @@
 
 namespace tenure {
 
-// The whole script and a good end, unless a fault comes first. Answers what was promised.
-Promises live(FaultyFiles& files, Script::AfterFailure after = Script::AfterFailure::kStop);
+struct Lived {
+  Promises promises;
+  bool ended_well = false;
+};
+
+// The whole script and a good end, unless a fault comes first.
+Lived live(FaultyFiles& files, Script::AfterFailure after = Script::AfterFailure::kStop);
 
 // How many operations that takes.
 std::uint64_t operations_of_a_life();
@@ -23,8 +28,11 @@ struct Recovered {
 // Starts on what the last life has left; expects a state that holds everything promised and nothing that never was.
 // Then lives on for a little, ends well, and expects to find it all again.
 Recovered recover_and_go_on(FaultyFiles& files, const Promises& promises);
-// The first half of that. Null: it did not start, which is a failure, too.
+// The first part of that. Null: it did not start, which is a failure, too.
 std::unique_ptr<Process> recover(FaultyFiles& files, const Promises& promises);
+
+// The first part of that, and some more life that does not end well. Answers what was promised by then.
+Promises live_on(FaultyFiles& files, const Promises& promises);
 
 // Some kinds of damage leave nothing to chance: one seed is enough for them.
 template <class Do>

@@ -37,7 +37,7 @@ void Script::step() {
 void Script::ask_one() {
   ++requests_;
   const std::uint64_t which = roll(20);
-  if (which < 10) {
+  if (which < 9) {
     ask_tasks();
   } else if (which < 14) {
     ask_work();
@@ -105,27 +105,39 @@ void Script::ask_tasks() {
 
 // --- work leases ---
 
+void Script::acquire_work(const std::string& domain) {
+  const auto head = heads_.find(domain);
+  const Offset offset = head != heads_.end() && !one_in(3) ? head->second : Offset{++offset_};
+  WorkRequest request{.domain = domain, .offset = offset};
+  if (!one_in(3)) request.lease = Millis{6000};
+  process_.put(request, [this, domain, offset](const AcquireResult& reply) {
+    const auto* const acquired = std::get_if<Acquired>(&reply);
+    if (acquired == nullptr) return;
+    heads_[domain] = offset;
+    works_.push_back({domain, acquired->token});
+    process_.note_fence(acquired->fence);
+  });
+}
+
 void Script::ask_work() {
-  const std::uint64_t which = roll(8);
-  if (which < 4) {
-    const std::string domain = name("d", 3) + "/" + std::to_string(seed_);
-    WorkRequest request{.domain = domain, .offset = Offset{++offset_}};
-    if (one_in(2)) request.lease = Millis{3000};
-    process_.put(request, [this, domain](const AcquireResult& reply) {
-      if (const auto* acquired = std::get_if<Acquired>(&reply)) {
-        works_.push_back({domain, acquired->token});
-        process_.note_fence(acquired->fence);
-      }
-    });
-    return;
-  }
-  const Claim claim = which == 7 ? pick(works_) : take(works_);
+  const std::uint64_t which = roll(11);
+  const std::string domain = name("d", 3) + "/" + std::to_string(seed_);
+  if (which < 4) return acquire_work(domain);
+  if (which == 4 && one_in(4)) return process_.put(WorkTrim{domain, Offset{offset_ / 2}}, kIgnore);
+  const Claim claim = which >= 8 ? pick(works_) : take(works_);
+  const auto go_to = [this, domain = claim.name](std::optional<Offset> next) {
+    if (next) heads_[domain] = *next;
+  };
   if (which < 6) {
-    process_.put(WorkSuccess{.domain = claim.name, .token = claim.token}, kIgnore);
-  } else if (which == 6) {
-    process_.put(WorkFailure{.domain = claim.name, .token = claim.token, .reason = "no"}, kIgnore);
+    process_.put(WorkSuccess{.domain = claim.name, .token = claim.token},
+                 [go_to](const SucceedResult& reply) { go_to(reply.next); });
+  } else if (which < 8) {
+    process_.put(WorkFailure{.domain = claim.name, .token = claim.token, .reason = "no"},
+                 [go_to](const FailResult& reply) {
+                   if (const auto* const given_up = std::get_if<GivenUp>(&reply)) go_to(given_up->next);
+                 });
   } else {
-    process_.put(WorkExtension{.domain = claim.name, .token = claim.token, .lease = Millis{2000}}, kIgnore);
+    process_.put(WorkExtension{.domain = claim.name, .token = claim.token, .lease = Millis{9000}}, kIgnore);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,9 @@ class Script {
  public:
   // After a failure it may ask on for a while, to see that nobody is told anything else.
   enum class AfterFailure : bool { kStop, kAskOn };
-  static constexpr int kSteps = 170;
+  static constexpr int kSteps = 220;
 
-  explicit Script(Process& process, std::uint64_t seed = 7) : process_(process), dice_(seed), seed_(seed) {}
+  explicit Script(Process& process, std::uint64_t seed = 11) : process_(process), dice_(seed), seed_(seed) {}
 
   void run(int steps = kSteps, AfterFailure after = AfterFailure::kStop);
 
@@ -32,6 +33,7 @@ class Script {
   void ask_one();
   void ask_tasks();
   void ask_work();
+  void acquire_work(const std::string& domain);
   void ask_locks();
   void look();
   void submit();
@@ -51,6 +53,7 @@ class Script {
   const std::uint64_t seed_;
   std::uint64_t requests_ = 0;
   std::int64_t offset_ = 0;
+  std::map<std::string, Offset> heads_;  // by domain: the offset whose turn it is
   std::vector<std::string> tasks_;
   Claims leases_;
   Claims works_;
