@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 
 #include "cli/stage.h"
+#include "journal/file_journal.h"
+#include "journal/memory_journal.h"
 
 namespace tenure::cli {
 namespace {
@@ -123,10 +125,28 @@ void tell_lock(Stage& stage) {
   stage.show_lock(lock);
 }
 
+// Small, and without a batch that depends on how fast the story is told.
+FileJournal::Options kept_options() { return {.segment_bytes = 64 << 10, .idle = std::chrono::hours(1)}; }
+
+Result<std::unique_ptr<Journal>> stage_journal(const Desk& desk, const std::string& keep) {
+  if (keep.empty()) return std::make_unique<MemoryJournal>(MemoryJournal::Keep::kFrames);
+  if (desk.files.exists(keep)) {
+    const auto names = desk.files.list(keep);
+    if (!names) return tl::unexpected(names.error());
+    if (!names->empty()) {
+      return fail_with(ErrorCode::kInvalid, "{}: expected an empty folder or none, found '{}' in it. Give another one",
+                       keep, names->front());
+    }
+  }
+  return FileJournal::open(desk.files, keep, desk.entropy, kept_options());
+}
+
 }  // namespace
 
-int run_demo(const DemoOptions& options) {
-  Stage stage(!options.plain && isatty(STDOUT_FILENO) == 1);
+int run_demo(const Desk& desk, const DemoOptions& options) {
+  auto journal = stage_journal(desk, options.keep);
+  if (!journal) return finish(desk, tl::unexpected(journal.error()));
+  Stage stage(**journal, !options.plain && isatty(STDOUT_FILENO) == 1);
   stage.tell("Tenure decides who owns a piece of work, until when, and proves it with a fence.");
   stage.tell("Every decision is a record in its journal; the state is what replay makes of them.");
   tell_unhappy_path(stage);
@@ -138,6 +158,9 @@ int run_demo(const DemoOptions& options) {
     return 1;
   }
   stage.tell("Replayed from its bytes, the journal gives exactly the state above.");
+  if (options.keep.empty()) return 0;
+  if (auto closed = stage.close(); !closed) return finish(desk, closed);
+  stage.tell(fmt::format("It is kept in {0}; every record of it: tenure journal dump {0}", options.keep));
   return 0;
 }
 

@@ -1,29 +1,49 @@
 // tenure, the command line tool.
 #include <cstdio>
 #include <exception>
+#include <iostream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <tenure/version.h>
 #include "cli/demo.h"
+#include "cli/journal_cli.h"
+
+namespace {
+
+void add_demo(CLI::App& app, tenure::cli::DemoOptions& options, tenure::cli::Chosen& chosen) {
+  CLI::App* command =
+      app.add_subcommand("demo", "Tell how Tenure works: a lost lease, a domain's backlog, a lock that expires");
+  command->add_flag("--plain", options.plain, "No colours (also when the output is no terminal)");
+  command->add_option("--keep", options.keep, "Keep the journal in this folder, which is empty or missing")
+      ->type_name("FOLDER");
+  command->footer("Example:\n  tenure demo --keep /tmp/demo && tenure journal dump /tmp/demo");
+  command->callback([&] { chosen = [&](const tenure::cli::Desk& desk) { return run_demo(desk, options); }; });
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"tenure: who owns this piece of work right now, until when, and can they prove it?", "tenure"};
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("tenure {}", tenure::kVersion));
   app.footer(
-      "Examples:\n  tenure demo          tell the three stories, with their records and states\n"
-      "  tenure demo --plain  the same without colours");
+      "Examples:\n  tenure demo                     tell the three stories, with their records and states\n"
+      "  tenure demo --keep /tmp/demo    the same, and keep its journal\n"
+      "  tenure journal dump /tmp/demo   every record of a journal");
 
+  tenure::cli::Chosen chosen;
   tenure::cli::DemoOptions demo;
-  CLI::App* demo_command =
-      app.add_subcommand("demo", "Tell how Tenure works: a lost lease, a domain's backlog, a lock that expires");
-  demo_command->add_flag("--plain", demo.plain, "No colours (also when the output is no terminal)");
+  add_demo(app, demo, chosen);
+  add_journal_commands(app, chosen);
 
   CLI11_PARSE(app, argc, argv);
+  std::ios::sync_with_stdio(false);
+  tenure::SystemClock clock;
+  tenure::SystemEntropy entropy;
   try {
-    return tenure::cli::run_demo(demo);
+    return chosen({tenure::real_files(), clock, entropy, std::cout, std::cerr});
   } catch (const std::exception& error) {
     fmt::print(stderr, "tenure: {}\n", error.what());
     return 1;

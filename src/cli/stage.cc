@@ -28,10 +28,11 @@ std::string seconds(Millis time) { return fmt::format("{:g} s", static_cast<doub
 
 }  // namespace
 
-Stage::Stage(bool colours)
+Stage::Stage(Journal& journal, bool colours)
     : colours_(colours),
       clock_(kStart),
       entropy_(kSeed),
+      journal_(journal),
       engine_(start({clock_, entropy_, journal_})),
       tasks_(*engine_),
       work_(*engine_),
@@ -99,6 +100,12 @@ bool Stage::replay_agrees() const {
   const auto valid = journal_.read(
       0, [&](const Frame& frame) { return replay_frame(replayed, frame.sequence, frame.stamp, frame.payload); });
   return valid.has_value() && engine_->inspect([&](const State& live) { return live.digest() == replayed.digest(); });
+}
+
+Result<Done> Stage::close() {
+  engine_->observe(nullptr);
+  engine_->take_digest();
+  return journal_.close();
 }
 
 }  // namespace tenure::cli

@@ -10,14 +10,15 @@
 #include "authority/faces.h"
 #include "base/clock.h"
 #include "base/entropy.h"
-#include "journal/memory_journal.h"
+#include "journal/journal.h"
 
 namespace tenure::cli {
 
 // One thread.
 class Stage {
  public:
-  explicit Stage(bool colours);
+  // The journal outlives it.
+  Stage(Journal& journal, bool colours);
 
   Tasks& tasks() { return tasks_; }
   WorkLeases& work() { return work_; }
@@ -38,6 +39,8 @@ class Stage {
 
   // Replays the journal from its bytes and says whether it gives the same state.
   [[nodiscard]] bool replay_agrees() const;
+  // Ends the journal as a clean stop does. Nothing may be asked any more.
+  Result<Done> close();
 
  private:
   void show_record(std::string_view bytes) const;
@@ -46,7 +49,7 @@ class Stage {
   const bool colours_;
   ManualClock clock_;
   SeededEntropy entropy_;
-  MemoryJournal journal_{MemoryJournal::Keep::kFrames};
+  Journal& journal_;
   std::unique_ptr<Engine> engine_;
   TaskFace tasks_;
   WorkFace work_;

@@ -16,7 +16,25 @@ bool has_segment(const std::vector<std::string>& names) {
                      [](const std::string& name) { return number_in(name, kSegmentSuffix).has_value(); });
 }
 
+// A folder that was copied or cut but whose fence was not raised must not grant anything.
+Result<Done> refuse_unfinished(Files& files, const std::string& folder) {
+  if (files.exists(path_of(folder, kUnfinishedCopyName))) {
+    return fail_with(ErrorCode::kInvalid,
+                     "{}: expected a finished copy, found {}: a backup or restore into this folder did not end. Remove "
+                     "the folder and do it again",
+                     folder, kUnfinishedCopyName);
+  }
+  if (files.exists(path_of(folder, kUnfinishedRepairName))) {
+    return fail_with(ErrorCode::kInvalid,
+                     "{}: expected a finished repair, found {}: a repair of this folder did not end. Finish it: tenure "
+                     "journal repair --accept-loss {}",
+                     folder, kUnfinishedRepairName, folder);
+  }
+  return Done{};
+}
+
 }  // namespace
+
 FileJournal::FileJournal(Files& files, std::string folder, std::unique_ptr<FileLock> lock, Entropy& entropy,
                          Options options)
     : files_(files),
@@ -30,6 +48,9 @@ Result<std::unique_ptr<FileJournal>> FileJournal::open(Files& files, std::string
                                                        Options options) {
   if (!files.exists(folder)) {
     if (auto made = files.make_folder(folder); !made) return tl::unexpected(made.error());
+  }
+  if (!options.may_be_unfinished) {
+    if (auto refused = refuse_unfinished(files, folder); !refused) return tl::unexpected(refused.error());
   }
   // A folder of something else is not even locked.
   const auto names = files.list(folder);

@@ -32,6 +32,7 @@ class FileJournal final : public Journal {
     Millis idle{50};  // after it an empty batch vouches for the last one
     Threads threads = Threads::kOwn;
     std::function<void(std::uint64_t frames)> on_progress{};  // now and then, while the start reads many
+    bool may_be_unfinished = false;  // for whoever finishes a copy or a repair; see file_names.h
   };
 
   // What the start found and did.

@@ -4,7 +4,10 @@
 //   00000000000000000001.journal    a segment, by the sequence number of its first frame
 //   00000000000000000123.snapshot   the state after frame 123
 //   00000000000000000001.torn       what was cut off behind that sequence number, kept for whoever wants to look
+//   00000000000000000001.lost       a whole segment that `tenure journal repair` has put aside
 //   *.tmp                           not finished; removed at the next start
+//   UNFINISHED-COPY                 a backup or restore into the folder has begun and not ended: nobody may use it
+//   UNFINISHED-REPAIR               the same of a repair; repairing again finishes it
 #pragma once
 
 #include <cstdint>
@@ -18,6 +21,9 @@ inline constexpr std::string_view kLockName = "LOCK";
 inline constexpr std::string_view kSegmentSuffix = ".journal";
 inline constexpr std::string_view kSnapshotSuffix = ".snapshot";
 inline constexpr std::string_view kTornSuffix = ".torn";
+inline constexpr std::string_view kLostSuffix = ".lost";
+inline constexpr std::string_view kUnfinishedCopyName = "UNFINISHED-COPY";
+inline constexpr std::string_view kUnfinishedRepairName = "UNFINISHED-REPAIR";
 inline constexpr std::string_view kTemporarySuffix = ".tmp";
 
 std::string numbered_name(std::uint64_t sequence, std::string_view suffix);

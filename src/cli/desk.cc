@@ -1,0 +1,16 @@
+#include "cli/desk.h"
+
+namespace tenure::cli {
+
+int finish(const Desk& desk, const Result<Done>& result) {
+  desk.out.flush();
+  if (!result) {
+    desk.err << "tenure: " << result.error().message << std::endl;
+  } else if (!desk.out) {
+    desk.err << "tenure: standard output: expected to write all of it, found that it takes no more; is its disk full?"
+             << std::endl;
+  }
+  return result && desk.out ? 0 : 1;
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,184 @@
+#include "cli/journal_copy.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "authority/engine.h"
+#include "cli/journal_commands.h"
+#include "cli/journal_replay.h"
+#include "cli/journal_text.h"
+#include "journal/file_journal.h"
+#include "journal/file_names.h"
+
+namespace tenure::cli {
+namespace {
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+
+Result<Done> expect_new_folder(Files& files, const std::string& folder) {
+  if (!files.exists(folder)) return Done{};
+  const auto names = files.list(folder);
+  if (!names) return tl::unexpected(names.error());
+  if (names->empty()) return Done{};
+  return fail_with(ErrorCode::kInvalid,
+                   "{}: expected an empty folder or none, found '{}' in it. Nothing was changed. Give another folder",
+                   folder, names->front());
+}
+
+Result<Done> make_new_folder(Files& files, const std::string& folder) {
+  if (files.exists(folder)) return Done{};
+  auto made = files.make_folder(folder);
+  if (made) made = files.sync_folder(folder_of(folder));
+  return made;
+}
+
+// The copy is as long as the original; behind the first `used` bytes it is zero.
+Result<Done> copy_segment(Files& files, const std::string& from, const std::string& to, std::uint64_t used,
+                          Progress& progress) {
+  const auto source = files.open(from, Files::Mode::kRead);
+  if (!source) return tl::unexpected(source.error());
+  const auto size = (*source)->size();
+  if (!size) return tl::unexpected(size.error());
+  const auto copy = files.open(to, Files::Mode::kCreate);
+  if (!copy) return tl::unexpected(copy.error());
+  std::string piece;
+  for (std::uint64_t at = 0; at < *size; at += kPieceBytes) {
+    piece.assign(std::min(kPieceBytes, *size - at), '\0');
+    if (at < used) {
+      const auto read =
+          (*source)->read_at(at, absl::MakeSpan(piece).subspan(0, std::min<std::size_t>(piece.size(), used - at)));
+      if (!read) return tl::unexpected(read.error());
+    }
+    if (auto written = (*copy)->write_at(at, piece); !written) return written;
+    progress.add(piece.size());
+  }
+  return (*copy)->sync();
+}
+
+// The last frame's checksum chains all before it: if it is the same, everything is.
+Result<Done> check_copy(const Desk& desk, const JournalEnd& end, const std::string& to, std::uint64_t bytes) {
+  Progress progress(desk, fmt::format("checking {}", to), bytes);
+  const auto copied = walk(desk.files, to, 0, [&](const Frame& frame) -> Result<Done> {
+    progress.add(frame_bytes(frame.payload.size()));
+    return Done{};
+  });
+  if (!copied) return tl::unexpected(copied.error());
+  if (copied->tail == Tail::kClean && copied->next == end.next && copied->chain == end.chain) return Done{};
+  return fail_with(ErrorCode::kUnavailable, "{}: expected the copy to end with frame {}, found {}{}; look at its disk",
+                   to, end.next - 1, copied->next - 1, copied->why.empty() ? "" : ": " + copied->why);
+}
+
+Result<Done> sync_source(Files& files, const std::string& path) {
+  const auto file = files.open(path, Files::Mode::kRead);
+  if (!file) return tl::unexpected(file.error());
+  return (*file)->sync();
+}
+
+void print_copy(const Desk& desk, const Replay* replay, const JournalReader& reader, const JournalEnd& end,
+                const std::string& to) {
+  desk.out << fmt::format("{}: journal {}, frames {} to {}, {} segments, {} bytes", to, end.segment.journal.text(),
+                          reader.first(), end.next - 1, reader.segments().size(), reader.bytes());
+  if (replay != nullptr) desk.out << fmt::format(", {} records", replay->records);
+  desk.out << fmt::format(", last stamp {}\n", iso_time(end.last_stamp));
+}
+
+}  // namespace
+
+Result<Done> mark(Files& files, const std::string& folder, std::string_view name) {
+  const std::string path = path_of(folder, name);
+  if (files.exists(path)) return Done{};
+  const auto file = files.open(path, Files::Mode::kCreate);
+  if (!file) return tl::unexpected(file.error());
+  auto done = (*file)->sync();
+  if (done) done = files.sync_folder(folder);
+  return done;
+}
+
+Result<Done> unmark(Files& files, const std::string& folder, std::string_view name) {
+  auto done = files.remove(path_of(folder, name));
+  if (done) done = files.sync_folder(folder);
+  return done;
+}
+
+namespace {
+
+Result<Done> copy_segments(const Desk& desk, const JournalReader& reader, const JournalEnd& end,
+                           const std::string& to) {
+  Progress progress(desk, fmt::format("copying to {}", to), reader.bytes());
+  for (const SegmentFile& segment : reader.segments()) {
+    // A server may have begun another segment since.
+    if (segment.first > end.segment.first) break;
+    const bool is_last = segment.first == end.segment.first;
+    auto done = copy_segment(desk.files, segment.path, path_of(to, numbered_name(segment.first, kSegmentSuffix)),
+                             is_last ? end.offset : std::numeric_limits<std::uint64_t>::max(), progress);
+    if (!done) return done;
+  }
+  return desk.files.sync_folder(to);
+}
+
+}  // namespace
+
+Result<Done> copy_journal(const Desk& desk, const JournalReader& reader, const JournalEnd& end, const std::string& to) {
+  auto done = make_new_folder(desk.files, to);
+  if (done) done = mark(desk.files, to, kUnfinishedCopyName);
+  if (done) done = copy_segments(desk, reader, end, to);
+  if (done) done = check_copy(desk, end, to, reader.bytes());
+  if (!done) {
+    return fail_with(done.error().code, "{}. The copy in {} is not finished and not usable: remove it, and try again",
+                     done.error().message, to);
+  }
+  return done;
+}
+
+Result<Fence> raise_fence_in(const Desk& desk, const std::string& folder, std::uint64_t segment_bytes) {
+  auto journal = FileJournal::open(
+      desk.files, folder, desk.entropy,
+      {.segment_bytes = segment_bytes, .threads = FileJournal::Threads::kNone, .may_be_unfinished = true});
+  if (!journal) return tl::unexpected(journal.error());
+  auto engine = Engine::start({}, {desk.clock, desk.entropy, **journal});
+  if (!engine) return tl::unexpected(engine.error());
+  (*engine)->raise_fence();
+  (*engine)->take_digest();
+  if (auto closed = (*journal)->close(); !closed) return tl::unexpected(closed.error());
+  return (*engine)->inspect([](const State& state) { return state.fence(); });
+}
+
+Result<Done> backup_journal(const Desk& desk, const BackupOptions& options) {
+  const std::string to = without_slashes(options.to);
+  auto reader = JournalReader::open(desk, without_slashes(options.folder));
+  if (!reader) return tl::unexpected(reader.error());
+  auto sound = reader->expect_whole();
+  if (sound) sound = expect_new_folder(desk.files, to);
+  if (!sound) return sound;
+  const auto reading = reader->read(0, [](const Frame&) -> Result<Done> { return Done{}; });
+  if (!reading) return tl::unexpected(reading.error());
+  auto done = expect_sound(desk, reader->folder(), *reading);
+  // What was read is durable from here on: a backup is never ahead of what it backs up.
+  if (done) done = sync_source(desk.files, reading->end.path);
+  if (done) done = copy_journal(desk, *reader, reading->end, to);
+  if (done) done = unmark(desk.files, to, kUnfinishedCopyName);
+  if (done) print_copy(desk, nullptr, *reader, reading->end, to);
+  return done;
+}
+
+Result<Done> restore_journal(const Desk& desk, const RestoreOptions& options) {
+  const std::string folder = without_slashes(options.folder);
+  auto reader = JournalReader::open(desk, without_slashes(options.from));
+  if (!reader) return tl::unexpected(reader.error());
+  if (auto is_new = expect_new_folder(desk.files, folder); !is_new) return is_new;
+  Replay replay;
+  auto done = replay_journal(*reader, replay);
+  if (done) done = expect_sound(desk, reader->folder(), replay.reading);
+  const JournalEnd& end = replay.reading.end;
+  if (done) done = copy_journal(desk, *reader, end, folder);
+  if (!done) return done;
+  const auto fence = raise_fence_in(desk, folder, end.segment.bytes);
+  if (!fence) return tl::unexpected(fence.error());
+  if (auto finished = unmark(desk.files, folder, kUnfinishedCopyName); !finished) return finished;
+  print_copy(desk, &replay, *reader, end, folder);
+  desk.out << fmt::format("the fence was {} and is now {}: above all that was granted since the backup\n",
+                          replay.state.fence().value, fence->value);
+  return Done{};
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "cli/journal_commands.h"
+#include "cli/journal_reader.h"
+#include "cli/journal_text.h"
+#include "cli/task_story.h"
+#include "core/record_codec.h"
+
+namespace tenure::cli {
+namespace {
+
+// The dump's line with what the event means: {..., "story":{"attempt":1,"worker":"W1","text":"..."}}
+std::string event_line(const Frame& frame, const Record& record, const TaskStory::Event& event) {
+  std::string line = record_line(frame, record);
+  line.back() = ',';
+  line += R"("story":{)";
+  if (event.attempt != 0) {
+    line += fmt::format(R"("attempt":{},"worker":)", event.attempt);
+    append_json_string(line, event.worker);
+    line += ',';
+  }
+  line += R"("text":)";
+  append_json_string(line, event.text);
+  return line + "}}\n";
+}
+
+// Tells each event as it is met; answers how many there were.
+Result<std::uint64_t> tell_events(const Desk& desk, JournalReader& reader, const HistoryOptions& options,
+                                  TaskStory& story, Reading& end) {
+  std::uint64_t events = 0;
+  auto reading = reader.read(reader.first() - 1, [&](const Frame& frame) -> Result<Done> {
+    ByteReader in(frame.payload);
+    while (!in.at_end()) {
+      const auto record = decode(in);
+      if (!record) {
+        return fail_with(record.error().code, "sequence number {}: {}. Use the version of tenure that wrote it",
+                         frame.sequence, record.error().message);
+      }
+      const auto event = story.tell(frame.stamp, *record);
+      if (!event) continue;
+      ++events;
+      desk.out << (options.json ? event_line(frame, *record, *event)
+                                : fmt::format("{}  #{:<8} {}\n", iso_time(frame.stamp), frame.sequence, event->text));
+    }
+    return Done{};
+  });
+  if (!reading) return tl::unexpected(reading.error());
+  end = std::move(*reading);
+  return events;
+}
+
+}  // namespace
+
+Result<Done> tell_history(const Desk& desk, const HistoryOptions& options) {
+  auto reader = JournalReader::open(desk, without_slashes(options.folder));
+  if (!reader) return tl::unexpected(reader.error());
+  TaskStory story(options.task);
+  Reading reading;
+  const auto events = tell_events(desk, *reader, options, story, reading);
+  if (!events) return tl::unexpected(events.error());
+  if (*events > 0 && !options.json) {
+    desk.out << '\n';
+    for (const std::string& line : story.summary()) desk.out << line << '\n';
+  }
+  desk.out.flush();
+  if (auto sound = expect_sound(desk, reader->folder(), reading); !sound) return sound;
+  if (*events > 0) return Done{};
+  return fail_with(ErrorCode::kNoTask,
+                   "task {}: expected records of it, found none in frames {} to {} of {}. Is the id right? `tenure "
+                   "journal dump` shows all there are",
+                   shown(options.task), reader->first(), reading.end.next - 1, reader->folder());
+}
+
+}  // namespace tenure::cli

@@ -1,0 +1,28 @@
+// Replaying a folder's journal into a state, as verify, restore and repair do before they go on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+#include "cli/journal_reader.h"
+#include "core/state.h"
+
+namespace tenure::cli {
+
+struct Replay {
+  State state;
+  Reading reading;
+  std::uint64_t frames = 0;
+  std::uint64_t empty_frames = 0;
+  std::uint64_t records = 0;
+  std::uint64_t digests = 0;  // compared, each of which agreed
+  std::uint64_t bytes = 0;    // of frames
+  std::optional<Instant> first_stamp{};
+  std::uint64_t last = 0;  // the last frame replayed
+};
+
+// Fails, naming the place, at the first frame that cannot be replayed. A damaged end is in the answer.
+Result<Done> replay_journal(JournalReader& reader, Replay& replay);
+
+}  // namespace tenure::cli

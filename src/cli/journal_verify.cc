@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/journal_commands.h"
+#include "cli/journal_replay.h"
+#include "cli/journal_text.h"
+
+namespace tenure::cli {
+namespace {
+
+void print_replay(const Desk& desk, const JournalReader& reader, const Replay& replay, Millis took) {
+  const auto line = [&](std::string_view name, const std::string& value) {
+    desk.out << fmt::format("{:<10}{}\n", name, value);
+  };
+  const Digest digest = replay.state.digest();
+  line("journal", replay.reading.end.segment.journal.text());
+  line("segments", fmt::format("{}", reader.segments().size()));
+  line("frames", fmt::format("{}, {} of them without records", replay.frames, replay.empty_frames));
+  line("records", fmt::format("{}", replay.records));
+  line("bytes", fmt::format("{} in frames, {} in segments", replay.bytes, reader.bytes()));
+  if (replay.first_stamp) {
+    line("stamps", fmt::format("{} to {}", iso_time(*replay.first_stamp), iso_time(replay.reading.end.last_stamp)));
+  }
+  line("fence", fmt::format("{}", replay.state.fence().value));
+  line("digest",
+       fmt::format("{}{}; {} in the journal agreed", hex16(digest.high()), hex16(digest.low()), replay.digests));
+  line("state", fmt::format("{} bytes of memory", replay.state.bytes()));
+  line("time", seconds_text(took));
+}
+
+}  // namespace
+
+Result<Done> verify_journal(const Desk& desk, const std::string& folder) {
+  const Millis began = desk.clock.boot();
+  auto reader = JournalReader::open(desk, without_slashes(folder));
+  if (!reader) return tl::unexpected(reader.error());
+  Replay replay;
+  if (auto replayed = replay_journal(*reader, replay); !replayed) return replayed;
+  print_replay(desk, *reader, replay, desk.clock.boot() - began);
+  desk.out.flush();
+  return expect_sound(desk, reader->folder(), replay.reading);
+}
+
+}  // namespace tenure::cli
