@@ -131,9 +131,17 @@ Result<Done> copy_journal(const Desk& desk, const JournalReader& reader, const J
 }
 
 Result<Fence> raise_fence_in(const Desk& desk, const std::string& folder, std::uint64_t segment_bytes) {
-  auto journal = FileJournal::open(
-      desk.files, folder, desk.entropy,
-      {.segment_bytes = segment_bytes, .threads = FileJournal::Threads::kNone, .may_be_unfinished = true});
+  Millis told = desk.clock.boot();
+  const auto tell = [&](std::uint64_t frames) {
+    if (desk.clock.boot() - told < std::chrono::seconds(1)) return;
+    told = desk.clock.boot();
+    desk.err << fmt::format("replaying {}: {} frames so far\n", folder, frames) << std::flush;
+  };
+  auto journal = FileJournal::open(desk.files, folder, desk.entropy,
+                                   {.segment_bytes = segment_bytes,
+                                    .threads = FileJournal::Threads::kNone,
+                                    .on_progress = tell,
+                                    .may_be_unfinished = true});
   if (!journal) return tl::unexpected(journal.error());
   auto engine = Engine::start({}, {desk.clock, desk.entropy, **journal});
   if (!engine) return tl::unexpected(engine.error());
@@ -147,11 +155,10 @@ Result<Done> backup_journal(const Desk& desk, const BackupOptions& options) {
   const std::string to = without_slashes(options.to);
   auto reader = JournalReader::open(desk, without_slashes(options.folder));
   if (!reader) return tl::unexpected(reader.error());
-  auto sound = reader->expect_whole();
-  if (sound) sound = expect_new_folder(desk.files, to);
-  if (!sound) return sound;
+  if (auto is_new = expect_new_folder(desk.files, to); !is_new) return is_new;
+  if (auto whole = reader->expect_whole(); !whole) return reader->advised(whole.error());
   const auto reading = reader->read(0, [](const Frame&) -> Result<Done> { return Done{}; });
-  if (!reading) return tl::unexpected(reading.error());
+  if (!reading) return reader->advised(reading.error());
   auto done = expect_sound(desk, reader->folder(), *reading);
   // What was read is durable from here on: a backup is never ahead of what it backs up.
   if (done) done = sync_source(desk.files, reading->end.path);
@@ -167,8 +174,8 @@ Result<Done> restore_journal(const Desk& desk, const RestoreOptions& options) {
   if (!reader) return tl::unexpected(reader.error());
   if (auto is_new = expect_new_folder(desk.files, folder); !is_new) return is_new;
   Replay replay;
-  auto done = replay_journal(*reader, replay);
-  if (done) done = expect_sound(desk, reader->folder(), replay.reading);
+  if (auto replayed = replay_journal(*reader, replay); !replayed) return reader->advised(replayed.error());
+  auto done = expect_sound(desk, reader->folder(), replay.reading);
   const JournalEnd& end = replay.reading.end;
   if (done) done = copy_journal(desk, *reader, end, folder);
   if (!done) return done;

@@ -15,7 +15,7 @@ Result<Done> dump_frame(std::ostream& out, const Frame& frame, bool all) {
   while (!in.at_end()) {
     const auto record = decode(in);
     if (!record) {
-      return fail_with(record.error().code, "sequence number {}: {}. Use the version of tenure that wrote it",
+      return fail_with(ErrorCode::kErr, "sequence number {}: {}. Use the version of tenure that wrote it",
                        frame.sequence, record.error().message);
     }
     out << record_line(frame, *record) << '\n';
@@ -40,7 +40,7 @@ Result<Done> dump_journal(const Desk& desk, const DumpOptions& options) {
     if (is_over) return reader->stop();
     return dump_frame(desk.out, frame, options.all);
   });
-  if (!reading) return tl::unexpected(reading.error());
+  if (!reading) return reader->advised(reading.error());
   if (is_over) return Done{};
   desk.out.flush();
   return expect_sound(desk, reader->folder(), *reading);

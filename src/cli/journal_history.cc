@@ -35,7 +35,7 @@ Result<std::uint64_t> tell_events(const Desk& desk, JournalReader& reader, const
     while (!in.at_end()) {
       const auto record = decode(in);
       if (!record) {
-        return fail_with(record.error().code, "sequence number {}: {}. Use the version of tenure that wrote it",
+        return fail_with(ErrorCode::kErr, "sequence number {}: {}. Use the version of tenure that wrote it",
                          frame.sequence, record.error().message);
       }
       const auto event = story.tell(frame.stamp, *record);
@@ -46,7 +46,7 @@ Result<std::uint64_t> tell_events(const Desk& desk, JournalReader& reader, const
     }
     return Done{};
   });
-  if (!reading) return tl::unexpected(reading.error());
+  if (!reading) return reader.advised(reading.error());
   end = std::move(*reading);
   return events;
 }

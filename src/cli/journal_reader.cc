@@ -89,8 +89,8 @@ Result<Done> JournalReader::expect_whole() const {
   if (first() == 1) return Done{};
   return fail_with(ErrorCode::kInvalid,
                    "{}: expected the segment with frame 1, found that the first begins with {}; frames before it are "
-                   "missing. {}",
-                   folder_, first(), advice_on_damage(folder_));
+                   "missing",
+                   folder_, first());
 }
 
 Result<Reading> JournalReader::read(std::uint64_t after, Journal::Visit visit) {
@@ -99,8 +99,7 @@ Result<Reading> JournalReader::read(std::uint64_t after, Journal::Visit visit) {
   for (int look = 1;; ++look) {
     auto end = walk(desk_->files, folder_, after, [&](const Frame& frame) { return see(frame, visit); });
     if (is_stopped_) return reading;
-    if (!end && (was_refused_ || end.error().code != ErrorCode::kInvalid)) return tl::unexpected(end.error());
-    if (!end) return fail_with(end.error().code, "{}. {}", end.error().message, advice_on_damage(folder_));
+    if (!end) return tl::unexpected(end.error());
     const bool has_grown = look > 1 && end->frames > 0;
     reading.is_written_to = reading.is_written_to || has_grown;
     reading.end = std::move(*end);
@@ -139,6 +138,14 @@ void JournalReader::enter_segment_of(const Frame& frame) {
   }
 }
 
+tl::unexpected<Failure> JournalReader::advised(const Failure& failure) const {
+  if (failure.code != ErrorCode::kInvalid) return tl::unexpected(failure);
+  return fail_with(failure.code,
+                   "{}. Nothing was changed. Restore a backup, or cut the journal there and lose what follows: tenure "
+                   "journal repair --accept-loss {}",
+                   failure.message, folder_);
+}
+
 std::string without_slashes(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
@@ -155,13 +162,6 @@ Result<Done> expect_sound(const Desk& desk, const std::string& folder, const Rea
         end.why);
   }
   return Done{};
-}
-
-std::string advice_on_damage(std::string_view folder) {
-  return fmt::format(
-      "Nothing was changed. Restore a backup, or cut the journal there and lose what follows: tenure journal repair "
-      "--accept-loss {}",
-      folder);
 }
 
 }  // namespace tenure::cli

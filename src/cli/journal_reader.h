@@ -53,6 +53,8 @@ class JournalReader {
   // Visits the frames after this sequence number. The visitor's failure ends it; so does `stop`, without one. A damaged
   // end is told in the answer: see `expect_sound`. Called once.
   Result<Reading> read(std::uint64_t after, Journal::Visit visit);
+  // A failure of reading with what to do about it, if the journal is what is wrong.
+  [[nodiscard]] tl::unexpected<Failure> advised(const Failure& failure) const;
   // What a visitor answers to end the reading.
   Result<Done> stop();
 
@@ -88,8 +90,5 @@ std::string without_slashes(std::string path);
 
 // Notes a torn end or a server at work on `err`; fails on a damaged end.
 Result<Done> expect_sound(const Desk& desk, const std::string& folder, const Reading& reading);
-
-// What to do about a journal that is damaged, for the end of a message.
-std::string advice_on_damage(std::string_view folder);
 
 }  // namespace tenure::cli

@@ -1,3 +1,12 @@
+// How a repair goes, so that a crash at any moment leaves a folder that is refused, and can be repaired again:
+//
+//   look         what is wrong, as if segments of a wrong size had their right one; nothing is changed
+//   lock, mark   UNFINISHED-REPAIR keeps servers away, also after a crash
+//   right sizes  a copy of each such segment is kept
+//   put aside    whole segments behind the bad place are renamed, from the end
+//   cut          what is behind the bad place in its segment is copied, and overwritten with zeros
+//   raise        the fence, above all that was granted and is lost
+//   unmark
 #include <algorithm>
 #include <memory>
 
@@ -5,6 +14,7 @@
 #include "cli/journal_copy.h"
 #include "cli/journal_replay.h"
 #include "cli/journal_text.h"
+#include "cli/right_sized_files.h"
 #include "journal/file_names.h"
 
 namespace tenure::cli {
@@ -13,24 +23,27 @@ namespace {
 // The first place from which on the journal is no good, and what lies behind it.
 struct Damage {
   std::string why;
-  std::uint64_t next = 0;                   // the first frame that is lost
-  std::optional<JournalEnd> cut;            // where in a segment; none: whole segments only
-  std::vector<SegmentFile> whole_segments;  // behind that, to be put aside
-  std::uint64_t frames_max = 0;             // valid frames behind the place: at most this number goes with it
-  std::uint64_t last = 0;                   // the highest of their numbers
+  std::uint64_t next = 0;                     // the first frame that is lost
+  std::optional<JournalEnd> cut{};            // where in a segment; none: whole segments only
+  std::vector<SegmentFile> whole_segments{};  // behind that
+  std::uint64_t readable = 0;                 // frames behind the place that are valid in themselves
+  std::uint64_t last = 0;                     // the highest of their numbers
   std::uint64_t bytes = 0;
 };
 
 struct Survey {
+  std::vector<WrongSize> wrong_sizes;
   Replay replay;
   std::optional<Damage> damage;
   std::uint64_t segment_bytes = 0;
+
+  [[nodiscard]] bool is_healthy() const { return wrong_sizes.empty() && !damage; }
 };
 
 // --- looking ---
 
 // Counts the frames that are valid in themselves from an offset on.
-Result<Done> count_frames(Files& files, const std::string& path, std::uint64_t offset, Damage& damage) {
+Result<Done> count_readable(Files& files, const std::string& path, std::uint64_t offset, Damage& damage) {
   auto reader = SegmentReader::open(files, path);
   if (!reader) return Done{};  // not even a segment: its frames are not known
   (*reader)->skip_bytes(offset - kSegmentHeaderBytes);
@@ -42,7 +55,7 @@ Result<Done> count_frames(Files& files, const std::string& path, std::uint64_t o
     const auto frame = (*reader)->peek();
     if (!frame) return tl::unexpected(frame.error());
     if (frame->has_value()) {
-      ++damage.frames_max;
+      ++damage.readable;
       damage.last = std::max(damage.last, (*frame)->header.sequence);
     }
     (*reader)->skip_bytes(frame->has_value() ? (*frame)->bytes() : kFrameAlign);
@@ -51,154 +64,187 @@ Result<Done> count_frames(Files& files, const std::string& path, std::uint64_t o
 
 Result<Done> weigh(Files& files, const JournalReader& reader, std::size_t first_whole, Damage& damage) {
   for (std::size_t i = first_whole; i < reader.segments().size(); ++i) {
-    damage.whole_segments.push_back(reader.segments()[i]);
-    damage.bytes += files.size_of(reader.segments()[i].path).value_or(0);
-    if (auto counted = count_frames(files, reader.segments()[i].path, kSegmentHeaderBytes, damage); !counted) {
-      return counted;
-    }
+    const SegmentFile& segment = reader.segments()[i];
+    damage.whole_segments.push_back(segment);
+    damage.bytes += files.size_of(segment.path).value_or(0);
+    if (auto counted = count_readable(files, segment.path, kSegmentHeaderBytes, damage); !counted) return counted;
   }
   if (!damage.cut) return Done{};
   damage.bytes += damage.cut->tail_bytes;
-  return count_frames(files, damage.cut->path, damage.cut->offset, damage);
+  return count_readable(files, damage.cut->path, damage.cut->offset, damage);
 }
 
-// A frame whose bytes are right and which cannot be replayed.
-JournalEnd cut_before_frame(const JournalReader& reader, std::uint64_t sequence, std::uint64_t segment_bytes) {
+// Where a frame lies whose bytes are right and which cannot be replayed.
+Result<JournalEnd> place_of_refused(Files& files, const JournalReader& reader, std::uint64_t sequence) {
+  const auto bytes = files.size_of(reader.path());
+  if (!bytes) return tl::unexpected(bytes.error());
   JournalEnd cut;
   cut.path = reader.path();
   cut.offset = reader.offset();
   cut.next = sequence;
-  cut.tail_bytes = segment_bytes - reader.offset();
+  cut.tail_bytes = *bytes - reader.offset();
   return cut;
 }
 
 std::size_t index_of(const JournalReader& reader, const std::string& path) {
-  std::size_t i = 0;
-  while (reader.segments()[i].path != path) ++i;
-  return i;
+  const auto& segments = reader.segments();
+  return static_cast<std::size_t>(
+      std::find_if(segments.begin(), segments.end(), [&](const SegmentFile& each) { return each.path == path; }) -
+      segments.begin());
 }
 
-// Reads and replays all; what stops it, but for a disk that cannot be read, is the damage.
-Result<Done> look(const Desk& desk, JournalReader& reader, Survey& survey) {
-  Replay& replay = survey.replay;
+// The damage, if what stopped the replay is one: not a disk that cannot be read, nor a journal without a first frame.
+Result<std::optional<Damage>> find_damage(const Desk& desk, JournalReader& reader, Replay& replay) {
   const auto replayed = replay_journal(reader, replay);
   const JournalEnd& end = replay.reading.end;
-  if (replayed && end.tail != Tail::kDamaged) {
-    survey.segment_bytes = end.segment.bytes;
-    return Done{};
+  if (replayed && end.tail != Tail::kDamaged) return std::nullopt;
+  if (!replayed && replayed.error().code != ErrorCode::kInvalid) return tl::unexpected(replayed.error());
+  if (!replayed && !reader.segment()) {
+    return fail_with(ErrorCode::kInvalid,
+                     "{}: expected at least one good frame to keep, found none. Restore a backup. "
+                     "What stopped the reading: {}",
+                     reader.folder(), replayed.error().message);
   }
-  if (!replayed && (replayed.error().code != ErrorCode::kInvalid || !reader.segment())) return replayed;
   Damage damage;
   std::size_t first_whole = 0;
   if (replayed) {
-    damage.why = end.why;
-    damage.cut = end;
-    damage.next = end.next;
+    damage = {.why = end.why, .next = end.next, .cut = end};
     first_whole = index_of(reader, end.path) + 1;
   } else {
-    const auto bytes = desk.files.size_of(reader.path());
-    if (!bytes) return tl::unexpected(bytes.error());
-    damage.why = replayed.error().message;
-    damage.next = replay.last + 1;
-    if (reader.was_refused()) damage.cut = cut_before_frame(reader, damage.next, *bytes);
+    damage = {.why = replayed.error().message, .next = replay.last + 1};
     first_whole = *reader.segment() + 1;
+    if (reader.was_refused()) {
+      auto cut = place_of_refused(desk.files, reader, damage.next);
+      if (!cut) return tl::unexpected(cut.error());
+      damage.cut = std::move(*cut);
+    }
   }
-  survey.segment_bytes = desk.files.size_of(reader.segments().front().path).value_or(kSegmentHeaderBytes);
-  auto weighed = weigh(desk.files, reader, first_whole, damage);
-  survey.damage = std::move(damage);
-  return weighed;
+  if (auto weighed = weigh(desk.files, reader, first_whole, damage); !weighed) return tl::unexpected(weighed.error());
+  return damage;
+}
+
+Result<std::unique_ptr<Survey>> look(const Desk& desk, const std::string& folder) {
+  auto survey = std::make_unique<Survey>();
+  auto segments = find_segments(desk.files, folder);
+  if (!segments) return tl::unexpected(segments.error());
+  auto wrong = find_wrong_sizes(desk.files, *segments);
+  if (!wrong) return tl::unexpected(wrong.error());
+  survey->wrong_sizes = *wrong;
+  RightSizedFiles files(desk.files, std::move(*wrong));
+  const Desk sized{files, desk.clock, desk.entropy, desk.out, desk.err};
+  auto reader = JournalReader::open(sized, folder);
+  if (!reader) return tl::unexpected(reader.error());
+  auto damage = find_damage(sized, *reader, survey->replay);
+  if (!damage) return tl::unexpected(damage.error());
+  survey->damage = std::move(*damage);
+  survey->segment_bytes = files.size_of(reader->segments().front().path).value_or(0);
+  return survey;
 }
 
 // --- telling ---
 
-void tell_damage(std::ostream& out, const Survey& survey, std::string_view kept, std::string_view lost) {
-  const Damage& damage = *survey.damage;
-  const Replay& replay = survey.replay;
-  out << fmt::format("damage    {}\n", damage.why);
-  out << fmt::format("{:<10}{} frames up to {}, {} records", kept, replay.frames, damage.next - 1, replay.records);
-  if (replay.frames > 0) out << fmt::format(", the last stamped {}", iso_time(replay.state.last_stamp()));
-  out << fmt::format("\n{:<10}everything from frame {} on: {} bytes", lost, damage.next, damage.bytes);
-  if (damage.frames_max > 0) {
-    out << fmt::format(", {} frames of which can be read, up to {}", damage.frames_max, damage.last);
+void tell(std::ostream& out, const Survey& survey, std::string_view kept, std::string_view lost) {
+  for (const WrongSize& wrong : survey.wrong_sizes) {
+    out << fmt::format("{:<12}{}: expected {} bytes, as its header says, found {}{}\n", "damage", wrong.segment.path,
+                       wrong.expected, wrong.found,
+                       wrong.found < wrong.expected ? "; whatever was behind them is gone" : "");
   }
-  out << fmt::format(", {} whole segments\n", damage.whole_segments.size());
-}
-
-void tell_healthy(const Desk& desk, const std::string& folder, const Survey& survey) {
-  desk.out << fmt::format("{}: healthy, {} frames; nothing was changed\n", folder, survey.replay.frames);
+  const Replay& replay = survey.replay;
+  if (survey.damage) out << fmt::format("{:<12}{}\n", "damage", survey.damage->why);
+  out << fmt::format("{:<12}{} frames up to {}, {} records", kept, replay.frames, replay.last, replay.records);
+  if (replay.frames > 0) out << fmt::format(", the last stamped {}", iso_time(replay.state.last_stamp()));
+  out << '\n';
+  if (!survey.damage) return;
+  const Damage& damage = *survey.damage;
+  out << fmt::format("{:<12}everything from frame {} on: {} bytes, {} whole segments", lost, damage.next, damage.bytes,
+                     damage.whole_segments.size());
+  if (damage.readable > 0) {
+    out << fmt::format(", in which {} frames up to {} could be read", damage.readable, damage.last);
+  }
+  out << '\n';
 }
 
 // --- cutting ---
 
-Result<std::string> put_aside(Files& files, const std::string& folder, const SegmentFile& segment) {
-  std::string path = path_of(folder, numbered_name(segment.first, kLostSuffix));
+std::string free_path(Files& files, const std::string& folder, std::uint64_t first) {
+  std::string path = path_of(folder, numbered_name(first, kLostSuffix));
   for (int i = 2; files.exists(path); ++i) {
-    path = path_of(folder, numbered_name(segment.first, fmt::format("-{}{}", i, kLostSuffix)));
+    path = path_of(folder, numbered_name(first, fmt::format("-{}{}", i, kLostSuffix)));
   }
-  if (auto renamed = files.rename(segment.path, path); !renamed) return tl::unexpected(renamed.error());
   return path;
+}
+
+Result<Done> right_sizes(const Desk& desk, const std::string& folder, const std::vector<WrongSize>& wrong_sizes) {
+  for (const WrongSize& wrong : wrong_sizes) {
+    const std::string copy = free_path(desk.files, folder, wrong.segment.first);
+    if (auto done = right_size(desk.files, wrong, copy); !done) return done;
+    desk.out << fmt::format("{:<12}{}\n", "aside", copy);
+  }
+  return Done{};
 }
 
 Result<Done> cut(const Desk& desk, const std::string& folder, const Damage& damage) {
   // From the end: whatever a crash leaves is damaged at the same place.
   for (auto segment = damage.whole_segments.rbegin(); segment != damage.whole_segments.rend(); ++segment) {
-    const auto path = put_aside(desk.files, folder, *segment);
-    if (!path) return tl::unexpected(path.error());
-    desk.out << fmt::format("aside     {}\n", *path);
+    const std::string path = free_path(desk.files, folder, segment->first);
+    if (auto renamed = desk.files.rename(segment->path, path); !renamed) return renamed;
+    desk.out << fmt::format("{:<12}{}\n", "aside", path);
   }
   if (auto synced = desk.files.sync_folder(folder); !synced) return synced;
   if (!damage.cut) return Done{};
   const auto copy = cut_tail(desk.files, folder, *damage.cut);
   if (!copy) return tl::unexpected(copy.error());
-  desk.out << fmt::format("aside     {}\n", *copy);
+  desk.out << fmt::format("{:<12}{}\n", "aside", *copy);
   return Done{};
 }
 
-Result<Done> cut_locked(const Desk& desk, const std::string& folder, std::unique_ptr<Survey>& survey) {
+// Looks again, now that nobody else can change it, and cuts.
+Result<std::unique_ptr<Survey>> cut_locked(const Desk& desk, const std::string& folder) {
   const auto lock = desk.files.lock(path_of(folder, kLockName));
   if (!lock) {
     return fail_with(lock.error().code, "{}. Nothing was changed. Stop the server that uses the folder first",
                      lock.error().message);
   }
-  // Again, now that nobody else can change it.
-  survey = std::make_unique<Survey>();
-  auto reader = JournalReader::open(desk, folder);
-  if (!reader) return tl::unexpected(reader.error());
-  auto done = look(desk, *reader, *survey);
-  if (done) done = mark(desk.files, folder, kUnfinishedRepairName);
-  if (!done || !survey->damage) return done;
-  tell_damage(desk.out, *survey, "kept", "lost");
-  return cut(desk, folder, *survey->damage);
+  auto survey = look(desk, folder);
+  if (!survey) return survey;
+  tell(desk.out, **survey, "kept", "lost");
+  auto done = mark(desk.files, folder, kUnfinishedRepairName);
+  if (done) done = right_sizes(desk, folder, (*survey)->wrong_sizes);
+  if (done && (*survey)->damage) done = cut(desk, folder, *(*survey)->damage);
+  if (!done) return tl::unexpected(done.error());
+  return survey;
+}
+
+Result<Done> repair(const Desk& desk, const std::string& folder) {
+  const auto survey = cut_locked(desk, folder);
+  if (!survey) return tl::unexpected(survey.error());
+  const auto fence = raise_fence_in(desk, folder, (*survey)->segment_bytes);
+  if (!fence) return tl::unexpected(fence.error());
+  if (auto finished = unmark(desk.files, folder, kUnfinishedRepairName); !finished) return finished;
+  desk.out << fmt::format("{:<12}was {}, is now {}: above all that was granted and is lost\n", "fence",
+                          (*survey)->replay.state.fence().value, fence->value);
+  desk.out << fmt::format("{}: repaired; a server can start on it\n", folder);
+  return Done{};
 }
 
 }  // namespace
 
 Result<Done> repair_journal(const Desk& desk, const RepairOptions& options) {
-  auto reader = JournalReader::open(desk, without_slashes(options.folder));
-  if (!reader) return tl::unexpected(reader.error());
-  const std::string& folder = reader->folder();
+  const std::string folder = without_slashes(options.folder);
+  if (auto reader = JournalReader::open(desk, folder); !reader) return tl::unexpected(reader.error());
+  const auto survey = look(desk, folder);
+  if (!survey) return tl::unexpected(survey.error());
   const bool is_unfinished = desk.files.exists(path_of(folder, kUnfinishedRepairName));
-  auto survey = std::make_unique<Survey>();
-  if (auto looked = look(desk, *reader, *survey); !looked) return looked;
-  if (!survey->damage && !is_unfinished) {
-    tell_healthy(desk, folder, *survey);
-    return expect_sound(desk, folder, survey->replay.reading);
+  if ((*survey)->is_healthy() && !is_unfinished) {
+    desk.out << fmt::format("{}: healthy, {} frames; nothing was changed\n", folder, (*survey)->replay.frames);
+    return expect_sound(desk, folder, (*survey)->replay.reading);
   }
-  if (!options.accept_loss) {
-    if (survey->damage) tell_damage(desk.out, *survey, "would keep", "would lose");
-    return fail_with(ErrorCode::kInvalid,
-                     "{}: {}. Nothing was changed. Restore a backup if there is one; to go on without what is lost: "
-                     "tenure journal repair --accept-loss {}",
-                     folder, survey->damage ? "the journal is damaged" : "an earlier repair did not end", folder);
-  }
-  if (auto done = cut_locked(desk, folder, survey); !done) return done;
-  const auto fence = raise_fence_in(desk, folder, survey->segment_bytes);
-  if (!fence) return tl::unexpected(fence.error());
-  if (auto finished = unmark(desk.files, folder, kUnfinishedRepairName); !finished) return finished;
-  desk.out << fmt::format("fence     was {}, is now {}: above all that was granted and is lost\n",
-                          survey->replay.state.fence().value, fence->value);
-  desk.out << fmt::format("{}: repaired; a server can start on it\n", folder);
-  return Done{};
+  if (options.accept_loss) return repair(desk, folder);
+  tell(desk.out, **survey, "would keep", "would lose");
+  return fail_with(ErrorCode::kInvalid,
+                   "{}: {}. Nothing was changed. Restore a backup if there is one; to go on without what is lost: "
+                   "tenure journal repair --accept-loss {}",
+                   folder, is_unfinished ? "an earlier repair did not end" : "the journal is damaged", folder);
 }
 
 }  // namespace tenure::cli

@@ -1,6 +1,7 @@
 #include "cli/journal_replay.h"
 
 #include "base/bytes.h"
+#include "core/record_codec.h"
 
 namespace tenure::cli {
 namespace {
@@ -19,16 +20,28 @@ void count(Replay& replay, const Frame& frame) {
   }
 }
 
+// What this version cannot read is no damage: another one can.
+Result<Done> expect_readable(const JournalReader& reader, const Frame& frame) {
+  ByteReader in(frame.payload);
+  while (!in.at_end()) {
+    const auto record = decode(in);
+    if (record) continue;
+    return fail_with(ErrorCode::kErr, "{}, offset {}, sequence number {}: {}. Use the version of tenure that wrote it",
+                     reader.path(), reader.offset(), frame.sequence, record.error().message);
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<Done> replay_journal(JournalReader& reader, Replay& replay) {
   if (auto whole = reader.expect_whole(); !whole) return whole;
   auto reading = reader.read(0, [&](const Frame& frame) -> Result<Done> {
     if (auto done = replay_frame(replay.state, frame.sequence, frame.stamp, frame.payload); !done) {
+      if (auto readable = expect_readable(reader, frame); !readable) return readable;
       return fail_with(done.error().code,
-                       "{}, offset {}: {}. The bytes are as they were written, so that another version of tenure, or a "
-                       "bug, wrote them. {}",
-                       reader.path(), reader.offset(), done.error().message, advice_on_damage(reader.folder()));
+                       "{}, offset {}: {}; its checksum is right, so these are the bytes that were written",
+                       reader.path(), reader.offset(), done.error().message);
     }
     count(replay, frame);
     return Done{};

@@ -43,7 +43,7 @@ Result<Done> count_frame(const JournalReader& reader, const Frame& frame, Number
     const std::size_t before = in.left();
     const auto record = decode(in);
     if (!record) {
-      return fail_with(record.error().code,
+      return fail_with(ErrorCode::kErr,
                        "{}, offset {}, sequence number {}: {}. Use the version of tenure that "
                        "wrote it",
                        reader.path(), reader.offset(), frame.sequence, record.error().message);
@@ -133,7 +133,7 @@ Result<Done> stat_journal(const Desk& desk, const StatOptions& options) {
   Numbers numbers;
   const auto reading =
       reader->read(reader->first() - 1, [&](const Frame& frame) { return count_frame(*reader, frame, numbers); });
-  if (!reading) return tl::unexpected(reading.error());
+  if (!reading) return reader->advised(reading.error());
   const auto free_space = desk.files.free_space(reader->folder());
   if (!free_space) return tl::unexpected(free_space.error());
   numbers.free_space = *free_space;

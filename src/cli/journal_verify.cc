@@ -35,7 +35,7 @@ Result<Done> verify_journal(const Desk& desk, const std::string& folder) {
   auto reader = JournalReader::open(desk, without_slashes(folder));
   if (!reader) return tl::unexpected(reader.error());
   Replay replay;
-  if (auto replayed = replay_journal(*reader, replay); !replayed) return replayed;
+  if (auto replayed = replay_journal(*reader, replay); !replayed) return reader->advised(replayed.error());
   print_replay(desk, *reader, replay, desk.clock.boot() - began);
   desk.out.flush();
   return expect_sound(desk, reader->folder(), replay.reading);
