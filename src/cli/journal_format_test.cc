@@ -1,0 +1,46 @@
+// docs/journal-format.md shows a journal byte by byte: it must be the one that is written today.
+#include <fstream>
+
+#include "cli/testing.h"
+
+namespace tenure::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+// One task is submitted, and the journal closed.
+std::string example() {
+  FaultyFiles files;
+  ManualClock clock{Instant{1'800'000'000'000}};
+  SeededEntropy entropy{1};
+  Writer writer(files, clock, entropy, kFolder, 4096);
+  writer.get(Submission{.queue = "mail", .payload = "hello", .id = "T1"});
+  TENURE_CHECK(writer.journal().close().has_value(), "not closed");
+  return files.contents(std::string(kFolder) + "/00000000000000000001.journal");
+}
+
+std::string hex_line(std::string_view bytes, std::size_t at) {
+  std::string line = fmt::format("{:04x} ", at);
+  for (const char byte : bytes.substr(at, 8)) line += fmt::format(" {:02x}", static_cast<unsigned char>(byte));
+  return line;
+}
+
+TEST(JournalFormatTest, TheDocumentShowsRealBytes) {
+  std::ifstream in("docs/journal-format.md");
+  const std::string document{std::istreambuf_iterator<char>(in), {}};
+  const std::string bytes = example();
+  const std::size_t used = bytes.find_last_not_of('\0') + 1;
+  ASSERT_GT(used, 200U);
+  for (std::size_t at = 0; at < used; at += 8) EXPECT_THAT(document, HasSubstr("\n" + hex_line(bytes, at)));
+}
+
+TEST(JournalFormatTest, TheDocumentNamesEveryRecord) {
+  std::ifstream in("docs/journal-format.md");
+  const std::string document{std::istreambuf_iterator<char>(in), {}};
+  for (const std::string_view name : record_names()) {
+    EXPECT_THAT(document, HasSubstr("| " + std::string(name) + " |"));
+  }
+}
+
+}  // namespace
+}  // namespace tenure::cli
