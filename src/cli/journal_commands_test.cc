@@ -22,14 +22,14 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 class JournalCommandsTest : public testing::Test {
  protected:
-  int dump(DumpOptions options = {.folder = kFolder}) {
+  [[nodiscard]] int dump(const DumpOptions& options = {.folder = kFolder}) const {
     return finish(world_.desk, dump_journal(world_.desk, options));
   }
-  int verify() { return finish(world_.desk, verify_journal(world_.desk, kFolder)); }
-  int stat(bool json = false) {
+  [[nodiscard]] int verify() const { return finish(world_.desk, verify_journal(world_.desk, kFolder)); }
+  [[nodiscard]] int stat(bool json = false) const {
     return finish(world_.desk, stat_journal(world_.desk, {.folder = kFolder, .json = json}));
   }
-  int history(const std::string& task, bool json = false) {
+  [[nodiscard]] int history(const std::string& task, bool json = false) const {
     return finish(world_.desk, tell_history(world_.desk, {.folder = kFolder, .task = task, .json = json}));
   }
 

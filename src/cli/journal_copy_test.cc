@@ -13,10 +13,10 @@ using ::testing::IsEmpty;
 
 class JournalCopyTest : public testing::Test {
  protected:
-  int backup(const std::string& to = "/copy") {
+  [[nodiscard]] int backup(const std::string& to = "/copy") const {
     return finish(world_.desk, backup_journal(world_.desk, {.folder = kFolder, .to = to}));
   }
-  int restore(const std::string& folder = "/new") {
+  [[nodiscard]] int restore(const std::string& folder = "/new") const {
     return finish(world_.desk, restore_journal(world_.desk, {.from = kFolder, .folder = folder}));
   }
   std::string dump(const std::string& folder) {

@@ -12,7 +12,7 @@ using ::testing::Not;
 
 class JournalRepairTest : public testing::Test {
  protected:
-  int repair(bool accept_loss = true) {
+  [[nodiscard]] int repair(bool accept_loss = true) const {
     return finish(world_.desk, repair_journal(world_.desk, {.folder = kFolder, .accept_loss = accept_loss}));
   }
   // The folder works again, with a higher fence.
