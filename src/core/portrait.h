@@ -26,12 +26,12 @@ struct Kept {
 };
 
 struct Counters {
-  Fence fence;
+  Fence fence{};
   std::uint64_t tasks_created = 0;
-  Instant last_stamp;
-  Kept tasks;
-  Kept work;
-  Kept locks;
+  Instant last_stamp{};
+  Kept tasks{};
+  Kept work{};
+  Kept locks{};
 
   static constexpr std::uint32_t kType = 1;
   static constexpr std::string_view kName = "Counters";
@@ -48,7 +48,7 @@ struct Counters {
 
 // A keepsake's place in its archive.
 struct Keeping {
-  Instant since;
+  Instant since{};
   std::uint64_t order = 0;
 
   static constexpr auto table() {
@@ -59,8 +59,8 @@ struct Keeping {
 // What a task has beyond waiting.
 struct Story {
   std::optional<Keeping> kept{};  // of a task that has ended
-  Instant expires_at;
-  Instant window_ends_at;
+  Instant expires_at{};
+  Instant window_ends_at{};
   Millis lease_time{0};
   std::uint32_t late_unknown = 0;
   std::optional<std::string_view> result{};
@@ -79,19 +79,19 @@ struct Story {
 };
 
 struct Task {
-  std::string_view task_id;
+  std::string_view task_id{};
   std::uint64_t number = 0;
-  std::string_view queue;
+  std::string_view queue{};
   TaskState state = TaskState::kWaiting;
   std::uint8_t priority = 0;
-  Instant created_at;
+  Instant created_at{};
   std::optional<Instant> not_before{};
   Millis window{0};
-  RetryPolicy retry_policy;
+  RetryPolicy retry_policy{};
   std::uint32_t attempts_max = 0;
   std::uint32_t attempt = 0;
   std::uint32_t failures = 0;
-  std::string_view payload;
+  std::string_view payload{};
   std::optional<std::string_view> key{};
   std::optional<Story> story{};
 
@@ -119,17 +119,17 @@ struct Task {
 
 // Comes behind its task, in order.
 struct Attempt {
-  std::string_view task_id;
+  std::string_view task_id{};
   std::uint32_t attempt = 0;
   std::uint32_t extensions = 0;
   std::uint32_t late = 0;
   AttemptOutcome outcome = AttemptOutcome::kLeased;
   bool retried = false;
-  Token token;
-  Instant granted_at;
-  Instant ended_at;
-  std::string_view worker;
-  std::string_view reason;
+  Token token{};
+  Instant granted_at{};
+  Instant ended_at{};
+  std::string_view worker{};
+  std::string_view reason{};
 
   static constexpr std::uint32_t kType = 3;
   static constexpr std::string_view kName = "Attempt";
@@ -145,7 +145,7 @@ struct Attempt {
 };
 
 struct PausedQueue {
-  std::string_view queue;
+  std::string_view queue{};
 
   static constexpr std::uint32_t kType = 4;
   static constexpr std::string_view kName = "PausedQueue";
@@ -155,9 +155,9 @@ struct PausedQueue {
 // A remembered answer; which of the fields behind `kept` it has depends on the face.
 struct Request {
   Remembered face = Remembered::kTaskRequest;
-  std::string_view id;
+  std::string_view id{};
   std::uint64_t print = 0;
-  Keeping kept;
+  Keeping kept{};
   std::optional<std::string_view> task_id{};
   std::optional<std::string_view> leases{};  // fences, 8 bytes each
   std::optional<Offset> next{};
@@ -179,8 +179,8 @@ struct Request {
 
 // An offset in flight, or one whose lease was lost: then without token and expiry.
 struct InFlight {
-  Offset offset;
-  Instant acquired_at;
+  Offset offset{};
+  Instant acquired_at{};
   std::uint32_t retry_count = 0;
   std::optional<Token> token{};
   std::optional<Instant> expires_at{};
@@ -194,8 +194,8 @@ struct InFlight {
 };
 
 struct Domain {
-  std::string_view domain;
-  Offset trimmed_below;
+  std::string_view domain{};
+  Offset trimmed_below{};
   std::optional<InFlight> hold{};
   std::optional<InFlight> returned{};
 
@@ -210,10 +210,10 @@ struct Domain {
 
 // Comes behind its domain.
 struct DoneOffsets {
-  std::string_view domain;
+  std::string_view domain{};
   bool failed = false;
-  Offset first;
-  Offset last;
+  Offset first{};
+  Offset last{};
 
   static constexpr std::uint32_t kType = 7;
   static constexpr std::string_view kName = "DoneOffsets";
@@ -226,9 +226,9 @@ struct DoneOffsets {
 
 // Comes behind its domain, in order of the places.
 struct BacklogEntry {
-  std::string_view domain;
+  std::string_view domain{};
   std::uint64_t place = 0;
-  Offset offset;
+  Offset offset{};
 
   static constexpr std::uint32_t kType = 8;
   static constexpr std::string_view kName = "BacklogEntry";
@@ -239,16 +239,16 @@ struct BacklogEntry {
 };
 
 struct Lock {
-  std::string_view space;
-  std::string_view domain;
-  std::string_view identifier;
-  std::string_view owner;
+  std::string_view space{};
+  std::string_view domain{};
+  std::string_view identifier{};
+  std::string_view owner{};
   std::optional<std::string_view> user{};
   std::optional<std::string_view> session{};
   Millis grace{0};
-  Token token;
-  Instant granted_at;
-  Instant expires_at;
+  Token token{};
+  Instant granted_at{};
+  Instant expires_at{};
   Millis lease_time{0};
   std::uint32_t holds = 0;
 
@@ -272,10 +272,10 @@ struct Lock {
 };
 
 struct LostLease {
-  Token token;
+  Token token{};
   std::uint64_t name_hash = 0;
   LostCause cause = LostCause::kExpired;
-  Keeping kept;
+  Keeping kept{};
 
   static constexpr std::uint32_t kType = 10;
   static constexpr std::string_view kName = "LostLease";
@@ -288,7 +288,7 @@ struct LostLease {
 
 // A session that has bound locks.
 struct Session {
-  std::string_view session;
+  std::string_view session{};
   Millis grace{0};
   std::uint64_t locks = 0;
 
