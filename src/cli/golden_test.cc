@@ -150,9 +150,9 @@ std::string digest_of_journal(Files& files, const std::string& folder) {
 }
 
 // Not a test of anything: writes the journal of a new format version, into a folder that must not exist.
-TEST(GoldenWriter, WritesANewVersionWhenAskedTo) {
+TEST(GoldenWriter, DISABLED_WritesANewVersion) {
   const char* to = std::getenv("TENURE_WRITE_GOLDEN");  // NOLINT(concurrency-mt-unsafe)
-  if (to == nullptr) GTEST_SKIP() << "TENURE_WRITE_GOLDEN names no folder";
+  ASSERT_NE(nullptr, to) << "TENURE_WRITE_GOLDEN names no folder";
   ASSERT_FALSE(fs::exists(to)) << to << ": expected no such folder; a golden journal is never written again";
   CommandWorld world;
   {

@@ -18,7 +18,10 @@ constexpr std::string_view kDigest = "0123456789abcdef";
 using Pairs = std::map<std::string, std::string>;
 
 struct SnapshotWorld {
-  SnapshotWorld() { EXPECT_TRUE(files.make_folder(kFolder).has_value()); }
+  SnapshotWorld() {
+    EXPECT_TRUE(files.make_folder(kFolder).has_value());
+    EXPECT_TRUE(files.sync_folder("/").has_value());
+  }
 
   Result<std::string> write(const Pairs& pairs, std::uint64_t sequence = 123) {
     auto writer = SnapshotWriter::create(files, kFolder, {{1, 2}, sequence, 77, Instant{9}});
@@ -128,7 +131,6 @@ TEST(SnapshotFileTest, HasItsNameOnlyWhenItIsWholeAndDurable) {
   for (std::uint64_t n = 1;; ++n) {
     const auto files = world.files.copy();
     files->fail_at(n, FaultyFiles::Fault::kCrash);
-    SnapshotWorld other;
     auto writer = SnapshotWriter::create(*files, kFolder, {{1, 2}, 2, 77, Instant{9}});
     Result<std::string> path = fail_with(ErrorCode::kUnavailable, "not written");
     if (writer) {
@@ -141,6 +143,7 @@ TEST(SnapshotFileTest, HasItsNameOnlyWhenItIsWholeAndDurable) {
       const auto after = files->copy();
       after->crash(damage, n);
       const auto found = find_snapshots(*after, kFolder);
+      ASSERT_TRUE(found.has_value()) << found.error().message;
       for (const std::string& name : *found) {
         const auto reader = SnapshotReader::open(*after, name);
         ASSERT_TRUE(reader.has_value()) << name << ": " << reader.error().message;
