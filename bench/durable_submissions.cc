@@ -1,10 +1,10 @@
 // How much an embedded authority makes durable a second, next to what the disk itself can do: sequential 64 KiB writes,
 // each followed by fdatasync, in the same folder and the same run. And how fast it is there again: replay at start.
 #include <atomic>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <future>
-#include <stdlib.h>
 #include <string>
 #include <thread>
 #include <vector>

@@ -45,7 +45,7 @@ class Journal {
   // that fails ends it with its failure, and nothing was changed.
   virtual Result<Done> start(Visit visit) = 0;
   // Reads the durable frames after this sequence number; called again and again, it follows the tail.
-  virtual Result<Done> read(std::uint64_t after, Visit visit) const = 0;
+  [[nodiscard]] virtual Result<Done> read(std::uint64_t after, Visit visit) const = 0;
 
   // Null: nobody; when that returns, no report from a thread of the journal's own is under way any more.
   virtual void listen(Listener* listener) = 0;
