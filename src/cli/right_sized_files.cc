@@ -21,7 +21,7 @@ class RightSizedFile final : public File {
   Result<std::size_t> read_at(std::uint64_t offset, absl::Span<char> into) override {
     if (offset >= size_) return std::size_t{0};
     into = into.subspan(0, std::min<std::uint64_t>(into.size(), size_ - offset));
-    const auto read = file_->read_at(offset, into);
+    auto read = file_->read_at(offset, into);
     if (!read) return read;
     std::fill(into.begin() + static_cast<std::ptrdiff_t>(*read), into.end(), '\0');
     return into.size();
