@@ -99,7 +99,7 @@ class CountingJournal final : public Journal {
   explicit CountingJournal(Durable durable = kWhenAsked) : when_(durable) {}
 
   Result<Done> start(Visit /*visit*/) override { return Done{}; }
-  Result<Done> read(std::uint64_t /*after*/, Visit /*visit*/) const override { return Done{}; }
+  [[nodiscard]] Result<Done> read(std::uint64_t /*after*/, Visit /*visit*/) const override { return Done{}; }
   void listen(Listener* listener) override { listener_ = listener; }
   std::uint64_t append(std::uint64_t /*epoch*/, Instant /*stamp*/, std::string_view /*payload*/) override {
     return ++appends;
@@ -150,7 +150,7 @@ struct World {
   void restart() { restart(clock->wall()); }
 
   [[nodiscard]] Instant now() const { return engine->now(); }
-  void advance(Millis by) { clock->advance(by); }
+  void advance(Millis by) const { clock->advance(by); }
   // Lets time pass, and does all that it asks for.
   Instant pass(Millis by) {
     advance(by);

@@ -50,7 +50,6 @@ class SnapshotWriter {
   std::uint64_t offset_ = 0;
   std::uint64_t synced_ = 0;
   std::uint64_t pairs_ = 0;
-  std::uint64_t raw_bytes_ = 0;
   std::string block_;      // pairs of the block that is being filled
   std::string first_key_;  // of that block
   std::string last_key_;
@@ -87,7 +86,7 @@ class SnapshotReader {
   Result<Done> read_index();
   Result<std::string> read(std::uint64_t offset, std::uint64_t bytes);
   // The block's pairs; the last one read is kept.
-  Result<std::string_view> unpack(std::size_t block);
+  Result<std::string_view> unpack(std::size_t which);
 
   std::unique_ptr<File> file_;
   SnapshotMark mark_;

@@ -18,14 +18,14 @@ Settings small_settings() {
 
 // Thousands of starts, each with large buffers: getting them from the system anew took half of the time.
 void keep_memory() {
-  mallopt(M_MMAP_THRESHOLD, 64 << 20);
-  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_MMAP_THRESHOLD, 64 << 20);  // NOLINT(concurrency-mt-unsafe)
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);  // NOLINT(concurrency-mt-unsafe)
 }
 
 }  // namespace
 
 bool in_soak() {
-  const char* const value = std::getenv("TENURE_SOAK");
+  const char* const value = std::getenv("TENURE_SOAK");  // NOLINT(concurrency-mt-unsafe)
   return value != nullptr && std::string_view(value) == "1";
 }
 

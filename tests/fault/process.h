@@ -53,7 +53,9 @@ class NotingJournal final : public Journal {
     last_ = journal_.durable();
     return started;
   }
-  Result<Done> read(std::uint64_t after, Visit visit) const override { return journal_.read(after, visit); }
+  [[nodiscard]] Result<Done> read(std::uint64_t after, Visit visit) const override {
+    return journal_.read(after, visit);
+  }
   void listen(Listener* listener) override { journal_.listen(listener); }
   std::uint64_t append(std::uint64_t epoch, Instant stamp, std::string_view payload) override {
     return last_ = journal_.append(epoch, stamp, payload);
@@ -88,7 +90,7 @@ class Process {
 
   // Asks; the answer comes with `flush`. then(const Reply&) is told what it says, if it is no error.
   template <class Request, class Then>
-  void put(const Request& request, Then then) {
+  void put(const Request& request, const Then& then) {
     const std::size_t number = rests_on_.size();
     engine_->put(request, [this, number, then](Result<ReplyOf<Request>> reply) {
       note_answer(number, reply ? nullptr : &reply.error());

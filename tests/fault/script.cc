@@ -188,7 +188,7 @@ void Script::look() {
 Script::Claim Script::take(Claims& claims) {
   if (claims.empty()) return {"none", Token{Fence{1}, 1}.text()};
   const auto at = claims.begin() + static_cast<std::ptrdiff_t>(roll(claims.size()));
-  const Claim claim = *at;
+  Claim claim = std::move(*at);
   claims.erase(at);
   return claim;
 }
