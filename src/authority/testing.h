@@ -152,7 +152,7 @@ struct World {
   [[nodiscard]] Instant now() const { return engine->now(); }
   void advance(Millis by) const { clock->advance(by); }
   // Lets time pass, and does all that it asks for.
-  Instant pass(Millis by) {
+  Instant pass(Millis by) const {
     advance(by);
     Instant next = engine->run_due();
     while (next <= now()) next = engine->run_due();

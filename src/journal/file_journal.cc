@@ -41,7 +41,7 @@ FileJournal::FileJournal(Files& files, std::string folder, std::unique_ptr<FileL
       folder_(std::move(folder)),
       lock_(std::move(lock)),
       entropy_(entropy),
-      options_(options),
+      options_(std::move(options)),
       spare_(files_, folder_, options_.segment_bytes) {}
 
 Result<std::unique_ptr<FileJournal>> FileJournal::open(Files& files, std::string folder, Entropy& entropy,
@@ -67,7 +67,8 @@ Result<std::unique_ptr<FileJournal>> FileJournal::open(Files& files, std::string
   }
   auto lock = files.lock(path_of(folder, kLockName));
   if (!lock) return tl::unexpected(lock.error());
-  return std::unique_ptr<FileJournal>(new FileJournal(files, std::move(folder), std::move(*lock), entropy, options));
+  return std::unique_ptr<FileJournal>(
+      new FileJournal(files, std::move(folder), std::move(*lock), entropy, std::move(options)));
 }
 
 FileJournal::~FileJournal() { stop_threads(); }

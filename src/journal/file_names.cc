@@ -18,8 +18,9 @@ std::string numbered_name(std::uint64_t sequence, std::string_view suffix) {
 std::optional<std::uint64_t> number_in(std::string_view name, std::string_view suffix) {
   if (name.size() != kDigits + suffix.size() || !name.ends_with(suffix)) return std::nullopt;
   std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + kDigits, number);
-  if (error != std::errc() || end != name.data() + kDigits) return std::nullopt;
+  const std::string digits(name.substr(0, kDigits));
+  const auto [end, error] = std::from_chars(digits.c_str(), digits.c_str() + kDigits, number);
+  if (error != std::errc() || end != digits.c_str() + kDigits) return std::nullopt;
   return number;
 }
 

@@ -181,7 +181,7 @@ Result<std::string> cut_tail(Files& files, const std::string& folder, const Jour
   for (int i = 2; files.exists(path_of(folder, name)); ++i) {
     name = numbered_name(end.next, fmt::format("-{}{}", i, kTornSuffix));
   }
-  const std::string path = path_of(folder, name);
+  std::string path = path_of(folder, name);
   auto copy = files.open(path, Files::Mode::kCreate);
   if (!copy) return tl::unexpected(copy.error());
   auto segment = files.open(end.path, Files::Mode::kReadWrite);

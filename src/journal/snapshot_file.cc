@@ -151,7 +151,7 @@ Result<std::string> SnapshotWriter::finish(std::string_view digest) {
     return Done{};
   });
   if (done && pairs != pairs_) done = bad(file_->path(), "expected {} pairs, found {}", pairs_, pairs);
-  const std::string path = path_of(folder_, numbered_name(mark_.sequence, kSnapshotSuffix));
+  std::string path = path_of(folder_, numbered_name(mark_.sequence, kSnapshotSuffix));
   if (done) done = files_.rename(file_->path(), path);
   if (done) done = files_.sync_folder(folder_);
   if (!done) return tl::unexpected(done.error());
