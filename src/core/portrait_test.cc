@@ -173,6 +173,23 @@ TEST(PortraitTest, ALeasedHeadIsFoundByAnEarlierNameToo) {
   EXPECT_EQ("b", state->tasks().find_queue("q")->parked.begin()->second->id());
 }
 
+// No journal leads to this, but a snapshot might claim it.
+TEST(PortraitTest, ALeaseKeepsItsPlaceWhenAnEarlierTaskTakesTheLead) {
+  portrait::Task lease = leased("a");
+  lease.number = 5;
+  lease.key = "k";
+  portrait::Task earlier = waiting("b");
+  earlier.key = "k";
+  State state;
+  for (const Portrait& portrait : std::vector<Portrait>{lease, earlier, attempt_of("a")}) {
+    ASSERT_EQ(nullptr, state.load(portrait));
+  }
+  const Queue* queue = state.tasks().find_queue("q");
+  ASSERT_EQ(1U, queue->ready.size());
+  EXPECT_EQ("b", queue->ready.begin()->second->id());
+  EXPECT_EQ(1U, state.tasks().leases_of("w"));
+}
+
 // --- the next snapshot ---
 
 NextSnapshot::Fetch nothing() {
