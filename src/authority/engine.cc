@@ -1,6 +1,7 @@
 #include "authority/engine.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "authority/validate.h"
 #include "base/check.h"
@@ -37,7 +38,10 @@ Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports po
   return engine;
 }
 
-Engine::~Engine() { ports_.journal.listen(nullptr); }
+Engine::~Engine() {
+  ports_.journal.listen(nullptr);
+  while (calls_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+}
 
 Instant Engine::now() const { return time_->now(); }
 
@@ -59,6 +63,7 @@ Moment Engine::moment() {
 
 template <class Request>
 void Engine::ask(const Request& request, Callback<ReplyOf<Request>> done) {
+  const Call call(*this);
   Round round;
   std::optional<Result<ReplyOf<Request>>> reply;
   Callback<ReplyOf<Request>> at_once;
@@ -281,7 +286,7 @@ void Engine::take_ready(Round& round) {
   }
 }
 
-// Gives `first` and the answers that are ready. When the last has been given the engine may be gone.
+// Gives `first` and the answers that are ready.
 void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
   if (round.commit_needed) ports_.journal.commit();
   if (Giving* outer = giving()) {
@@ -316,6 +321,7 @@ void Engine::hand_over() {
 
 // Commits nothing: what was put is handed over by whoever put it.
 void Engine::on_durable(std::uint64_t sequence) {
+  const Call call(*this);
   Round round;
   {
     const MutexLock lock(mutex_);

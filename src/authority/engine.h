@@ -12,6 +12,7 @@
 // must be built by replay.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -43,7 +44,8 @@ namespace tenure {
 // Names a wait that may be cancelled; 0 names none.
 using Ticket = std::uint64_t;
 
-// Thread-safe; destroyed by none of its callbacks, when no call is under way.
+// Thread-safe; destroyed by none of its callbacks. Its destructor waits for calls that are about to return, so whoever
+// has got an answer may destroy it; nothing new is asked by then.
 class Engine final : private Journal::Listener {
  public:
   // The world outside; all of it outlives the engine.
@@ -59,6 +61,18 @@ class Engine final : private Journal::Listener {
   ~Engine() override;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
+
+  // While there is one the engine is not destroyed.
+  class Call {
+   public:
+    explicit Call(Engine& engine) : calls_(engine.calls_) { calls_.fetch_add(1, std::memory_order_relaxed); }
+    ~Call() { calls_.fetch_sub(1, std::memory_order_release); }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    std::atomic<int>& calls_;
+  };
 
   // Asks, and hands over to the journal. The request is borrowed only until `ask` returns.
   template <class Request>
@@ -151,6 +165,7 @@ class Engine final : private Journal::Listener {
   // Does the work in a critical section, and then what that left to be done.
   template <class Work>
   void do_round(const Work& work) TENURE_EXCLUDES(mutex_) {
+    const Call call(*this);
     Round round;
     {
       const MutexLock lock(mutex_);
@@ -223,6 +238,7 @@ class Engine final : private Journal::Listener {
 
   const Settings settings_;
   const Ports ports_;
+  std::atomic<int> calls_ = 0;  // under way
 
   mutable Mutex mutex_;
   std::optional<AuthorityTime> time_;  // set once, when the replay has told where time stood

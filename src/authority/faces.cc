@@ -31,6 +31,7 @@ Reply expect_lock(Result<Reply> reply, const LockName& lock) {
 template <class Request>
 Result<ReplyOf<Request>> ask_and_wait(Engine& engine, const Request& request, Millis block, std::stop_token stop) {
   if (block == Millis{0}) return ask(engine, request);
+  const Engine::Call call(engine);  // `give_up` may still be at work when the answer is there
   Reception<ReplyOf<Request>> reception;
   const Ticket ticket = engine.wait(request, block, reception.callback());
   const std::stop_callback give_up(std::move(stop), [&] { engine.cancel(ticket); });
