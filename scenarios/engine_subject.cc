@@ -141,7 +141,7 @@ void EngineSubject::finish() {
 
 std::vector<EngineSubject::KeptFrame> EngineSubject::frames() const {
   std::vector<KeptFrame> frames;
-  static_cast<void>(journal_->read(0, [&](const Frame& frame) -> Result<Done> {
+  static_cast<void>(journal_->read({}, [&](const Frame& frame) -> Result<Done> {
     frames.push_back({frame.stamp, std::string(frame.payload)});
     return Done{};
   }));

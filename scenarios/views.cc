@@ -14,7 +14,7 @@ namespace {
 // Calls visit(frame, record, first) for every record; `first` of its frame.
 template <class Visit>
 void visit_records(const Journal& journal, const Visit& visit) {
-  const auto read = journal.read(0, [&](const Frame& frame) -> Result<Done> {
+  const auto read = journal.read({}, [&](const Frame& frame) -> Result<Done> {
     ByteReader in(frame.payload);
     bool first = true;
     while (!in.at_end()) {

@@ -26,11 +26,15 @@ namespace tenure {
 // How the journal of a folder is kept.
 struct Storage {
   std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // of each of its files
-  // Told, line by line, what the opening does and finds: progress of a long replay, a torn tail that was cut.
+  // A snapshot is made when the journal has grown by this much since the last one, and by the last one's size.
+  std::uint64_t snapshot_bytes = std::uint64_t{256} << 20;
+  // Told, line by line, what the opening does and finds (progress of a long replay, a torn tail that was cut), and
+  // later of snapshots: from another thread.
   std::function<void(const std::string& line)> tell{};
 };
 
-// Thread-safe. Destroying it ends every blocked call with its empty answer; no call may begin after that.
+// Thread-safe. Destroying it ends every blocked call with its empty answer and refuses what else is asked with
+// Unavailable; it waits for calls under way, and no call may begin once it is gone.
 class Authority {
  public:
   // Durable: everything that was answered is in the folder's journal, and is there again when it is next opened. The
@@ -54,6 +58,13 @@ class Authority {
   // when it ends its locks are released. A join without a grace leaves the grace as it is, at first 0.
   virtual void join(std::string_view session, std::optional<Millis> grace = {}) = 0;
   virtual void leave(std::string_view session) = 0;
+
+  // The authority's time, which all instants in answers are of: never back, and not always that of the wall clock.
+  [[nodiscard]] virtual Instant now() const = 0;
+
+  // Makes a snapshot now, and waits for it: the next opening reads it instead of the frames before it. They come by
+  // themselves, see Storage. In memory there is nothing to do. Throws Unavailable if it cannot be made.
+  virtual void snapshot() = 0;
 };
 
 }  // namespace tenure

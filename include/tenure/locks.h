@@ -1,5 +1,5 @@
 // Locks by name with a lease, a fence, counted re-entry and waiters served first come, first served. This is the plain
-// interface; SoftLock (soft_lock.h) is the one that looks like a standard mutex.
+// interface.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ constexpr Instant operator+(Instant at, Millis by) {
 constexpr Millis operator-(Instant a, Instant b) { return Millis{a.ms - b.ms}; }
 
 // A lease's number in the order of all grants of one authority. A resource that remembers the highest fence it has seen
-// can refuse every older holder; see fence_guard.h.
+// can refuse every older holder.
 struct Fence {
   std::uint64_t value = 0;
 
@@ -48,7 +48,7 @@ struct Offset {
 // be shorter than asked for, even empty, before the end is reached: each call looks at a bounded number of entries.
 struct Paging {
   std::int64_t count = 100;
-  std::string_view cursor = "0";
+  std::string cursor = "0";
 };
 
 }  // namespace tenure

@@ -246,6 +246,26 @@ TEST(AuthorityTest, ItsEndEndsBlockedCallsWithTheirEmptyAnswer) {
   }
 }
 
+TEST(AuthorityTest, ItsEndWaitsForCallsThatHaveBegun) {
+  for (int round = 0; round < 5; ++round) {
+    auto authority = Authority::in_memory();
+    Tasks& tasks = authority->tasks();
+    std::atomic<bool> has_begun = false;
+    auto submitted = start([&] {
+      const std::vector<Submission> many(20'000, Submission{.queue = "q", .payload = "p"});
+      has_begun = true;
+      return tasks.submit_many(many).size();
+    });
+    until([&] { return has_begun && !tasks.queues({}).queues.empty(); });
+    authority.reset();
+    try {
+      EXPECT_EQ(20'000U, submitted.get());
+    } catch (const Unavailable& refused) {
+      EXPECT_STREQ("the authority is being closed", refused.what());
+    }
+  }
+}
+
 TEST(AuthorityTest, MayBeMadeAndDestroyedAtOnce) {
   for (int round = 0; round < 200; ++round) {
     EXPECT_NE(nullptr, Authority::in_memory());

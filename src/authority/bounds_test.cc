@@ -39,6 +39,96 @@ TEST(BoundsTest, AResumedQueueServesThoseWhoWaitInSlices) {
   }
 }
 
+// Those of one owner are served one after the other by re-entry; time may pass between two slices of them.
+TEST(BoundsTest, ALockThatExpiresBetweenTwoSlicesIsServedAnew) {
+  World world;
+  const LockGrant grant = world.acquire("other");
+  std::vector<LockWaiting> waiting;
+  for (int i = 0; i < kMany; ++i) {
+    LockAcquire request = acquire_by("svc");
+    request.lease = Millis{5};
+    waiting.push_back(world.wait(request, std::chrono::minutes(1)));
+  }
+  ASSERT_TRUE(world.release(grant));
+  ASSERT_LT(answered_of(waiting), kMany);
+  for (int i = 0; i < kMany && answered_of(waiting) < kMany; ++i) world.pass(Millis{6});
+  EXPECT_EQ(kMany, answered_of(waiting));
+  for (const LockWaiting& one : waiting) EXPECT_TRUE(one.reply().has_value());
+}
+
+TEST(BoundsTest, ManyGrantsForOneWhoWaitsCountAsMany) {
+  World world;
+  world.get(QueuePause{"q", true});
+  for (int i = 0; i < 10 * kMany; ++i) world.submit("q");
+  std::vector<LeaseWaiting> workers;
+  for (int i = 0; i < 10; ++i) {
+    workers.push_back(world.wait(LeaseRequest{.worker = "w", .queues = {"q"}, .count = kMany}, std::chrono::minutes(1)));
+  }
+  world.get(QueuePause{"q", false});
+  EXPECT_EQ(1, answered_of(workers));
+  world.pass(Millis{0});
+  EXPECT_EQ(10, answered_of(workers));
+}
+
+TEST(BoundsTest, ManyExtendedLeasesAreLookedAtInPieces) {
+  World world;
+  std::vector<LockGrant> grants;
+  for (int i = 0; i < 1000; ++i) grants.push_back(world.acquire("o", std::to_string(i)));
+  world.advance(Millis{1000});
+  for (int i = 1; i < 1000; ++i) {
+    world.get(LockExtension{.lock = lock_named(std::to_string(i)), .token = grants[static_cast<std::size_t>(i)].token});
+  }
+  world.advance(grants[0].remaining - Millis{500});
+  EXPECT_LE(world.engine->run_due(), world.now());
+  world.pass(Millis{0});
+  EXPECT_FALSE(world.is_held("0"));
+  EXPECT_TRUE(world.is_held("999"));
+}
+
+// Nothing that time asks of finished work keeps those who wait from their answer.
+TEST(BoundsTest, AWaitEndsBeforeWhatHasEndedIsForgotten) {
+  World world(Settings{.retention_time = std::chrono::seconds(1)});
+  for (int i = 0; i < 1000; ++i) {
+    const std::string task = world.submit("q");
+    world.get(TaskKill{task, "no"});
+  }
+  auto worker = world.wait_for_task("w", {"q"}, std::chrono::seconds(5));
+  world.advance(std::chrono::seconds(5));
+  world.engine->run_due();
+  EXPECT_TRUE(worker.answered());
+}
+
+TEST(BoundsTest, APollOfEmptyQueuesLeavesNothingToServe) {
+  World world;
+  const auto worker = world.wait_for_task("w1", {"a", "b", "c"});
+  EXPECT_TRUE(world.lease("w2", {"a", "b", "c"}).empty());
+  EXPECT_GT(world.engine->run_due(), world.now());
+}
+
+TEST(BoundsTest, NothingIsAnsweredButUnavailableOnceItIsClosed) {
+  World world;
+  world.engine->close();
+  EXPECT_EQ("UNAVAILABLE", word(world.ask(Submission{.queue = "q", .payload = "p"})));
+  EXPECT_EQ("UNAVAILABLE", word(world.ask(GetLock{lock_named("1")})));
+  auto worker = world.wait_for_task("w", {"q"});
+  EXPECT_EQ(0U, worker.ticket);
+  EXPECT_EQ("UNAVAILABLE", word(worker.answer()));
+}
+
+TEST(BoundsTest, SettingsHaveLimits) {
+  const ManualClock clock(kStart);
+  SeededEntropy entropy(1);
+  MemoryJournal journal(MemoryJournal::Keep::kNothing);
+  const auto why_not = [&](const Settings& settings) {
+    const auto engine = Engine::start(settings, {clock, entropy, journal});
+    return engine ? "" : engine.error().message;
+  };
+  EXPECT_EQ("", why_not({}));
+  EXPECT_THAT(why_not({.retention_time = Millis{-1}}), HasSubstr("retention time: expected 0 to"));
+  EXPECT_THAT(why_not({.payload_bytes_max = std::uint64_t{1} << 30}), HasSubstr("payload bytes max: expected 0 to"));
+  EXPECT_THAT(why_not({.payload_bytes_max = ~std::uint64_t{0}}), HasSubstr("payload bytes max: expected 0 to"));
+}
+
 TEST(BoundsTest, WhatIsLeftToServeIsDueAtOnce) {
   World world;
   world.get(QueuePause{"q", true});

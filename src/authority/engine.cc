@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "authority/snapshots.h"
 #include "authority/validate.h"
 #include "base/check.h"
 #include "core/record_codec.h"
@@ -17,10 +18,37 @@ constexpr std::uint64_t kDigestEvery = 10'000;
 
 Engine::Engine(const Settings& settings, Ports ports) : settings_(settings), ports_(ports) {}
 
-Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports ports) {
+// With the state of the newest snapshot that is good; empty, if there is none.
+Result<std::unique_ptr<Engine>> Engine::load(const Settings& settings, Ports ports) {
+  std::vector<std::string> passed_over;
+  if (const Snapshots* snapshots = ports.journal.snapshots()) {
+    const auto list = snapshots->list();
+    if (!list) return tl::unexpected(list.error());
+    for (const std::uint64_t sequence : *list) {
+      std::unique_ptr<Engine> engine(new Engine(settings, ports));
+      const MutexLock lock(engine->mutex_);
+      const auto loaded = load_snapshot(*snapshots, sequence, engine->state_);
+      if (!loaded) {
+        passed_over.push_back(loaded.error().message);
+        continue;
+      }
+      engine->appended_ = sequence;
+      engine->origin_ = {.snapshot = sequence, .passed_over = std::move(passed_over)};
+      return engine;
+    }
+  }
   std::unique_ptr<Engine> engine(new Engine(settings, ports));
+  engine->origin_.passed_over = std::move(passed_over);
+  return engine;
+}
+
+Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports ports) {
+  if (auto fault = fault_in(settings)) return tl::unexpected(std::move(*fault));
+  auto loaded = load(settings, ports);
+  if (!loaded) return loaded;
+  std::unique_ptr<Engine> engine = std::move(*loaded);
   const MutexLock lock(engine->mutex_);
-  const auto replayed = ports.journal.start([&](const Frame& frame) {
+  const auto replayed = ports.journal.start(engine->origin_.snapshot, [&](const Frame& frame) {
     engine->mutex_.assert_held();
     engine->appended_ = frame.sequence;
     return replay_frame(engine->state_, frame.sequence, frame.stamp, frame.payload);
@@ -47,6 +75,7 @@ Instant Engine::now() const { return time_->now(); }
 
 Instant Engine::stamp() {
   now_ = std::max(time_->now(), state_.last_stamp());
+  servings_ = kServeSlice;
   return now_;
 }
 
@@ -93,6 +122,7 @@ void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
 template <class Request>
 Result<ReplyOf<Request>> Engine::process(const Request& request) {
   if (failure_) return tl::unexpected(*failure_);
+  if (is_closed_) return fail_with(ErrorCode::kUnavailable, "the authority is being closed");
   if (auto fault = fault_in(request, settings_)) return tl::unexpected(std::move(*fault));
   stamp();
   if (auto fault = settle_waiting(request)) return tl::unexpected(std::move(*fault));
@@ -115,9 +145,9 @@ template <class Request>
 void Engine::touch(const Request& request) {
   if constexpr (std::is_same_v<Request, LeaseRequest>) {
     see_worker(request.worker);
-    for (const std::string_view queue : request.queues) touch_queue(queue);
+    touch_queues(request.queues);
   } else if constexpr (std::is_same_v<Request, ListTasks>) {
-    touch_queue(request.queue);
+    touch_queues({std::string_view(request.queue)});
   } else if constexpr (requires { request.task_id; }) {
     touch_task(request.task_id);
   } else if constexpr (requires { request.lock; }) {
@@ -182,6 +212,20 @@ std::optional<Failure> Engine::settle_in(Waiters<Wish>& waiters, std::optional<s
 // One decision's records are one frame. Every so many frames one more says what the digest is by then.
 void Engine::commit(const Records& records) {
   if (records.empty()) return;
+  try {
+    append_and_apply(records);
+  } catch (...) {
+    // Out of memory: nobody knows how much of it is in the state.
+    failure_ = Failure{ErrorCode::kUnavailable, "a change could not be finished; the journal knows whether it counts"};
+    throw;
+  }
+  if (++undigested_ == kDigestEvery) {
+    undigested_ = 0;
+    commit({record::DigestTaken{state_.digest()}});
+  }
+}
+
+void Engine::append_and_apply(const Records& records) {
   payload_.clear();
   for (const Record& record : records) encode(record, payload_);
   appended_ = ports_.journal.append(ports_.epoch, now_, payload_);
@@ -193,10 +237,6 @@ void Engine::commit(const Records& records) {
     const Broken broken = state_.apply(now_, record);
     TENURE_CHECK(broken == nullptr, "frame {}, {}: {}", appended_, name_of(record), broken);
     if (observer_) observer_(state_, now_, bytes);
-  }
-  if (++undigested_ == kDigestEvery) {
-    undigested_ = 0;
-    commit({record::DigestTaken{state_.digest()}});
   }
 }
 
@@ -256,6 +296,11 @@ void Engine::learn_durable() {
 // The answers that are being given on a thread. A callback that asks again leaves its answer to the loop that gave it
 // its own: a chain of such callbacks does not nest ever deeper.
 struct Engine::Giving {
+  explicit Giving(const Engine* of) : engine(of), outer(innermost) { innermost = this; }
+  ~Giving() { innermost = outer; }
+  Giving(const Giving&) = delete;
+  Giving& operator=(const Giving&) = delete;
+
   const Engine* engine;
   Giving* outer;
   bool more = false;  // asked for by a callback
@@ -293,8 +338,7 @@ void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
     outer->more = true;
     return;
   }
-  Giving giving{this, Giving::innermost};
-  Giving::innermost = &giving;
+  Giving giving(this);
   first();
   while (true) {
     for (Answer& answer : round.ready) answer(round.failure ? &*round.failure : nullptr);
@@ -304,7 +348,6 @@ void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
     const MutexLock lock(mutex_);
     take_ready(round);
   }
-  Giving::innermost = giving.outer;
 }
 
 void Engine::wake_if_due_earlier() {
@@ -343,11 +386,13 @@ void Engine::on_failed(Journal::Outcome outcome, const std::string& why) {
 
 // --- system records ---
 
-void Engine::take_digest() {
+void Engine::take_digest(Callback<std::uint64_t> done) {
   do_round([&]() TENURE_REQUIRES(mutex_) {
-    if (failure_) return;
-    stamp();
-    commit({record::DigestTaken{state_.digest()}});
+    if (!failure_) {
+      stamp();
+      commit({record::DigestTaken{state_.digest()}});
+    }
+    if (done) answer<std::uint64_t>(std::move(done), appended_);
   });
 }
 

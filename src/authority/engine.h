@@ -27,6 +27,7 @@
 #include <absl/container/inlined_vector.h>
 #include <absl/functional/any_invocable.h>
 #include <absl/functional/function_ref.h>
+#include <absl/types/span.h>
 
 #include <tenure/settings.h>
 #include "authority/requests.h"
@@ -56,8 +57,15 @@ class Engine final : private Journal::Listener {
     std::uint64_t epoch = 0;  // of leadership, on a journal that has it
   };
 
-  // Builds the state by replaying the journal. Fails, naming the place, if the journal breaks an invariant.
+  // Builds the state from the newest good snapshot and the frames after it. Fails, naming the place, if the journal
+  // breaks an invariant.
   static Result<std::unique_ptr<Engine>> start(const Settings& settings, Ports ports);
+  // What the state was built from.
+  struct Origin {
+    std::uint64_t snapshot = 0;              // the frame it was of; 0: there was none
+    std::vector<std::string> passed_over{};  // what is wrong with snapshots that are newer
+  };
+  [[nodiscard]] const Origin& origin() const { return origin_; }
   ~Engine() override;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -90,8 +98,8 @@ class Engine final : private Journal::Listener {
   Ticket wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done) TENURE_EXCLUDES(mutex_);
   // Ends a wait with its empty answer. False: it has been answered, or will be without this.
   bool cancel(Ticket ticket) TENURE_EXCLUDES(mutex_);
-  // Ends every wait.
-  void cancel_all() TENURE_EXCLUDES(mutex_);
+  // Ends every wait; whatever is asked from now on is UNAVAILABLE.
+  void close() TENURE_EXCLUDES(mutex_);
 
   // Sessions; see Authority::join.
   Result<Done> join(std::string_view session, std::optional<Millis> grace) TENURE_EXCLUDES(mutex_);
@@ -102,8 +110,8 @@ class Engine final : private Journal::Listener {
   // Called, with the mutex held, when something is due earlier than `run_due` last said. It must not call back.
   void on_earlier_due(std::function<void()> wake) TENURE_EXCLUDES(mutex_);
 
-  // Journals the state's digest, which every replay will compare.
-  void take_digest() TENURE_EXCLUDES(mutex_);
+  // Journals the state's digest, which every replay will compare. `done` is told its frame.
+  void take_digest(Callback<std::uint64_t> done = {}) TENURE_EXCLUDES(mutex_);
   // Lifts the fence above all that may have been granted and lost.
   void raise_fence() TENURE_EXCLUDES(mutex_);
 
@@ -135,6 +143,7 @@ class Engine final : private Journal::Listener {
   };
 
   Engine(const Settings& settings, Ports ports);
+  static Result<std::unique_ptr<Engine>> load(const Settings& settings, Ports ports);
 
   void on_durable(std::uint64_t sequence) override TENURE_EXCLUDES(mutex_);
   void on_failed(Journal::Outcome outcome, const std::string& why) override TENURE_EXCLUDES(mutex_);
@@ -152,6 +161,7 @@ class Engine final : private Journal::Listener {
   std::optional<Failure> settle_in(Waiters<Wish>& waiters, std::optional<std::string_view> request_id,
                                    const PrintOf& print_of) TENURE_REQUIRES(mutex_);
   void commit(const Records& records) TENURE_REQUIRES(mutex_);
+  void append_and_apply(const Records& records) TENURE_REQUIRES(mutex_);
   void note(const Record& record) TENURE_REQUIRES(mutex_);
   template <class Reply>
   void answer(Callback<Reply> done, Result<Reply> reply) TENURE_REQUIRES(mutex_);
@@ -184,7 +194,7 @@ class Engine final : private Journal::Listener {
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
   void touch_task(std::string_view task_id) TENURE_REQUIRES(mutex_);
-  void touch_queue(std::string_view queue) TENURE_REQUIRES(mutex_);
+  void touch_queues(absl::Span<const std::string_view> queues) TENURE_REQUIRES(mutex_);
   int expire_in(std::string_view queue, int most) TENURE_REQUIRES(mutex_);
   void touch_domain(std::string_view domain) TENURE_REQUIRES(mutex_);
   void touch_lock(const LockName& lock) TENURE_REQUIRES(mutex_);
@@ -213,12 +223,13 @@ class Engine final : private Journal::Listener {
   void answer_nothing(typename Waiters<Wish>::Waiter waiter) TENURE_REQUIRES(mutex_);
   void end_waits() TENURE_REQUIRES(mutex_);
   // Serves those for whom something became free, as many as fit into one critical section.
+  static constexpr int kServeSlice = 64;  // names looked at and things granted: well below a millisecond's worth
   void serve() TENURE_REQUIRES(mutex_);
   [[nodiscard]] bool all_served() const TENURE_REQUIRES(mutex_);
-  // True: there are more to be served than `left` allowed.
-  bool serve_queue(const std::string& queue, int& left) TENURE_REQUIRES(mutex_);
-  bool serve_lock(const std::string& lock, int& left) TENURE_REQUIRES(mutex_);
-  bool serve_task(const std::string& task_id, int& left) TENURE_REQUIRES(mutex_);
+  // True: there are more to be served than now.
+  bool serve_queue(const std::string& queue) TENURE_REQUIRES(mutex_);
+  bool serve_lock(const std::string& lock) TENURE_REQUIRES(mutex_);
+  bool serve_task(const std::string& task_id) TENURE_REQUIRES(mutex_);
   // Whether others who came first are still to be served with what this one asks for.
   [[nodiscard]] bool is_behind_others(const LeaseRequest& request) const TENURE_REQUIRES(mutex_);
   [[nodiscard]] bool is_behind_others(const LockAcquire& request) const TENURE_REQUIRES(mutex_);
@@ -234,10 +245,12 @@ class Engine final : private Journal::Listener {
   [[nodiscard]] bool is_over(std::string_view session) const TENURE_REQUIRES(mutex_);
   void end_session(const std::string& name) TENURE_REQUIRES(mutex_);
   void end_when_left(const std::string& name, Session& session) TENURE_REQUIRES(mutex_);
+  [[nodiscard]] Instant next_expiry() const TENURE_REQUIRES(mutex_);
   [[nodiscard]] Instant next_due() const TENURE_REQUIRES(mutex_);
 
   const Settings settings_;
   const Ports ports_;
+  Origin origin_;
   std::atomic<int> calls_ = 0;  // under way
 
   mutable Mutex mutex_;
@@ -251,6 +264,8 @@ class Engine final : private Journal::Listener {
   std::uint64_t handed_over_ TENURE_GUARDED_BY(mutex_) = 0;  // the last the journal was asked to make durable
   std::uint64_t durable_ TENURE_GUARDED_BY(mutex_) = 0;
   std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);
+  bool is_closed_ TENURE_GUARDED_BY(mutex_) = false;
+  int servings_ TENURE_GUARDED_BY(mutex_) = 0;             // left in this critical section
   std::deque<Pending> pending_ TENURE_GUARDED_BY(mutex_);  // in the order of their frames
   Observer observer_ TENURE_GUARDED_BY(mutex_);
 

@@ -61,6 +61,7 @@ Submitted TaskFace::submit(const Submission& task) { return expect(ask(engine_, 
 std::future<Submitted> TaskFace::submit_later(const Submission& task) { return ask_later(engine_, task); }
 
 std::vector<Submitted> TaskFace::submit_many(const std::vector<Submission>& tasks) {
+  const Engine::Call call(engine_);
   std::vector<Reception<Submitted>> receptions(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) engine_.put(tasks[i], receptions[i].callback());
   engine_.hand_over();
@@ -122,6 +123,7 @@ FailResult WorkFace::fail(const WorkFailure& request) { return expect(ask(engine
 WorkExtended WorkFace::extend(const WorkExtension& request) { return expect(ask(engine_, request)); }
 
 void WorkFace::trim(std::string_view domain, Offset below) {
+  const Engine::Call call(engine_);
   while (!expect(ask(engine_, WorkTrim{domain, below})).complete) continue;
 }
 

@@ -126,7 +126,7 @@ TEST(LeaseWaitingTest, AllAreEndedTogether) {
   World world;
   auto first = world.wait_for_task("w1", {"q"});
   auto second = world.wait_for_task("w2", {"r"});
-  world.engine->cancel_all();
+  world.engine->close();
   EXPECT_TRUE(first.reply().empty());
   EXPECT_TRUE(second.reply().empty());
 }

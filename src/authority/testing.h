@@ -98,8 +98,8 @@ class CountingJournal final : public Journal {
   enum Durable { kWhenAsked, kWhenTold };
   explicit CountingJournal(Durable durable = kWhenAsked) : when_(durable) {}
 
-  Result<Done> start(Visit /*visit*/) override { return Done{}; }
-  [[nodiscard]] Result<Done> read(std::uint64_t /*after*/, Visit /*visit*/) const override { return Done{}; }
+  Result<Done> start(std::uint64_t /*after*/, Visit /*visit*/) override { return Done{}; }
+  [[nodiscard]] Result<Done> read(FrameRange /*range*/, Visit /*visit*/) const override { return Done{}; }
   void listen(Listener* listener) override { listener_ = listener; }
   std::uint64_t append(std::uint64_t /*epoch*/, Instant /*stamp*/, std::string_view /*payload*/) override {
     return ++appends;
@@ -209,7 +209,7 @@ struct World {
   // The records' names of every frame after the first `skip`.
   [[nodiscard]] std::vector<Names> frames(std::uint64_t skip = 0) const {
     std::vector<Names> frames;
-    static_cast<void>(journal.read(skip, [&](const Frame& frame) -> Result<Done> {
+    static_cast<void>(journal.read({.after = skip}, [&](const Frame& frame) -> Result<Done> {
       frames.push_back(names_in(frame.payload));
       return Done{};
     }));

@@ -7,9 +7,9 @@
 namespace tenure {
 namespace {
 
-// Leases of one queue that a request may have to expire, and delayed tasks it may have to promote, in one go.
+// Leases that a request may have to expire, and delayed tasks it may have to promote, in one go.
 constexpr int kExpirySlice = 256;
-constexpr std::uint64_t kPromotionSlice = 1024;
+constexpr std::uint64_t kPromotionSlice = 256;
 // Workers remembered for display; beyond it the one not seen for longest goes.
 constexpr std::size_t kWorkersMax = 10'000;
 
@@ -29,11 +29,14 @@ int Engine::expire_in(std::string_view queue, int most) {
   return done;
 }
 
-void Engine::touch_queue(std::string_view queue) {
-  TaskBook& tasks = state_.tasks();
-  expire_in(queue, kExpirySlice);  // if there are more, the rest is upkeep's
-  tasks.promote(queue, now_, kPromotionSlice);
-  if (lease_waiters_.count(queue) > 0) freed_queues_.emplace_back(queue);
+void Engine::touch_queues(absl::Span<const std::string_view> queues) {
+  int expiries = kExpirySlice;  // if there are more, the rest is upkeep's
+  std::uint64_t promotions = kPromotionSlice;
+  for (const std::string_view queue : queues) {
+    expiries -= expire_in(queue, expiries);
+    promotions -= state_.tasks().promote(queue, now_, promotions);
+    if (lease_waiters_.count(queue) > 0 && state_.tasks().can_grant(queue)) freed_queues_.emplace_back(queue);
+  }
 }
 
 void Engine::touch_domain(std::string_view domain) {
@@ -91,13 +94,10 @@ Result<QueuePage> Engine::look(const ListQueues& query) {
   auto page = state_.tasks().queues(query.paging);
   if (!page) return page;
   // What is due by now is neither delayed nor leased: the queues shown are brought up to date first.
-  int left = kExpirySlice;
-  std::uint64_t promotions = kPromotionSlice;
-  for (const auto& entry : page->queues) {
-    left -= expire_in(entry.queue, left);
-    promotions -= state_.tasks().promote(entry.queue, now_, promotions);
-    if (lease_waiters_.count(entry.queue) > 0) freed_queues_.push_back(entry.queue);
-  }
+  std::vector<std::string_view> shown;
+  shown.reserve(page->queues.size());
+  for (const auto& entry : page->queues) shown.emplace_back(entry.queue);
+  touch_queues(shown);
   serve();
   return state_.tasks().queues(query.paging);
 }

@@ -147,7 +147,7 @@ TEST_F(TouchTest, OtherNamesAreLeftToUpkeep) {
 TEST_F(TouchTest, AllOfItIsAtOneStamp) {
   world_.get(Completion{"t", task_.lease_id});
   std::vector<Instant> stamps;
-  const auto read = world_.journal.read(frames_, [&](const Frame& frame) -> Result<Done> {
+  const auto read = world_.journal.read({.after = frames_}, [&](const Frame& frame) -> Result<Done> {
     stamps.push_back(frame.stamp);
     return Done{};
   });

@@ -47,10 +47,16 @@ bool Engine::do_one_due_thing() {
     commit(WorkBook::decide_expiry(*domain));
   } else if (const Lock* lock = state_.locks().first_expired(now_)) {
     commit(LockBook::decide_expiry(*lock));
+  } else if (next_expiry() < now_) {
+    return false;  // so many were extended that the next round goes on with them
   } else {
-    return forget_one() || end_one_session() || promote_one_queue() || end_one_wait();
+    return end_one_session() || promote_one_queue() || end_one_wait() || forget_one();
   }
   return true;
+}
+
+Instant Engine::next_expiry() const {
+  return std::min({state_.tasks().next_expiry(), state_.work().next_expiry(), state_.locks().next_expiry()});
 }
 
 bool Engine::forget_one() {
@@ -99,8 +105,7 @@ void Engine::watch_queue(const std::string& queue) {
 
 Instant Engine::next_due() const {
   if (!all_served()) return now_;
-  return std::min({after(state_.tasks().next_expiry()), after(state_.work().next_expiry()),
-                   after(state_.locks().next_expiry()), next_forgetting(state_.tasks().archive(), settings_, now_),
+  return std::min({after(next_expiry()), next_forgetting(state_.tasks().archive(), settings_, now_),
                    next_forgetting(state_.work().archive(), settings_, now_),
                    next_forgetting(state_.locks().archive(), settings_, now_), lease_waiters_.next_deadline(),
                    lock_waiters_.next_deadline(), task_waiters_.next_deadline(),

@@ -1,5 +1,7 @@
 #include "authority/validate.h"
 
+#include <algorithm>
+
 #include "base/limits.h"
 
 namespace tenure {
@@ -212,6 +214,15 @@ std::optional<Failure> fault_in(const ListLocks& request, const Settings& /*sett
   Checker check;
   if (request.domain) check.lock_name("domain", *request.domain);
   return check_paging(check, request.paging).name("space", request.space).fault();
+}
+
+std::optional<Failure> fault_in(const Settings& settings) {
+  // A frame of the journal holds a payload and more.
+  constexpr std::int64_t kPayloadMax = std::int64_t{512} << 20;
+  Checker check;
+  check.range("retention time", settings.retention_time.count(), 0, kNever.ms);
+  const auto payload = static_cast<std::int64_t>(std::min(settings.payload_bytes_max, std::uint64_t{kNever.ms}));
+  return check.range("payload bytes max", payload, 0, kPayloadMax).fault();
 }
 
 std::optional<Failure> fault_in_wait(std::string_view what, Millis block) {

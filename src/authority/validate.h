@@ -39,6 +39,9 @@ std::optional<Failure> fault_in(const GetLock& request, const Settings& settings
 std::optional<Failure> fault_in(const ListLocks& request, const Settings& settings);
 std::optional<Failure> fault_in(const AwaitTask& request, const Settings& settings);
 
+// What an authority is told to be.
+std::optional<Failure> fault_in(const Settings& settings);
+
 // The time a request may block, by the name it has there.
 std::optional<Failure> fault_in_wait(std::string_view what, Millis block);
 

@@ -8,9 +8,6 @@
 namespace tenure {
 namespace {
 
-// Names looked at and requests served in one critical section: well below a millisecond's worth.
-constexpr int kServeSlice = 64;
-
 bool is_nothing(const std::vector<TaskLease>& leases) { return leases.empty(); }
 template <class T>
 bool is_nothing(const std::optional<T>& reply) {
@@ -123,8 +120,11 @@ bool Engine::cancel(Ticket ticket) {
   return cancelled;
 }
 
-void Engine::cancel_all() {
-  do_round([&]() TENURE_REQUIRES(mutex_) { end_waits(); });
+void Engine::close() {
+  do_round([&]() TENURE_REQUIRES(mutex_) {
+    is_closed_ = true;
+    end_waits();
+  });
 }
 
 void Engine::end_waits() {
@@ -139,14 +139,13 @@ bool Engine::all_served() const { return freed_queues_.empty() && freed_locks_.e
 
 void Engine::serve() {
   // Serving makes records, and those may set free more: the lists grow while they are walked.
-  int left = kServeSlice;
-  const auto serve_next = [&](std::vector<std::string>& names, auto serve_one) {
+  const auto serve_next = [&](std::vector<std::string>& names, auto serve_one) TENURE_REQUIRES(mutex_) {
     const std::string name = std::move(names.back());
     names.pop_back();
-    --left;
-    if ((this->*serve_one)(name, left)) names.push_back(name);
+    --servings_;
+    if ((this->*serve_one)(name)) names.push_back(name);
   };
-  while (left > 0 && !all_served()) {
+  while (servings_ > 0 && !all_served()) {
     if (!freed_queues_.empty()) {
       serve_next(freed_queues_, &Engine::serve_queue);
     } else if (!freed_locks_.empty()) {
@@ -157,37 +156,40 @@ void Engine::serve() {
   }
 }
 
-bool Engine::serve_queue(const std::string& queue, int& left) {
+bool Engine::serve_queue(const std::string& queue) {
   while (const auto* first = lease_waiters_.first(queue)) {
     if (!state_.tasks().can_grant(queue)) break;
-    if (left-- <= 0) return true;
+    if (servings_ <= 0) return true;
     auto waiter = *lease_waiters_.remove(first->ticket);
-    answer(std::move(waiter.wish.done), decide_and_commit(waiter.wish.request()));
+    auto leases = decide_and_commit(waiter.wish.request());
+    servings_ -= std::max(1, leases ? static_cast<int>(leases->size()) : 0);
+    answer(std::move(waiter.wish.done), std::move(leases));
   }
   watch_queue(queue);
   return false;
 }
 
-bool Engine::serve_lock(const std::string& lock, int& left) {
+bool Engine::serve_lock(const std::string& lock) {
   while (const auto* first = lock_waiters_.first(lock)) {
     const LockName name = first->wish.request().lock;
+    touch_lock(name);  // time may have passed since it was set free
     if (const Lock* held = state_.locks().find(name)) {
       // Whoever has it now re-enters with its other requests.
       first = lock_waiters_.first(waiting_name(*held));
       if (first == nullptr) break;
     }
-    if (left-- <= 0) return true;
+    if (servings_-- <= 0) return true;
     auto waiter = *lock_waiters_.remove(first->ticket);
     answer(std::move(waiter.wish.done), decide_and_commit(waiter.wish.request()));
   }
   return false;
 }
 
-bool Engine::serve_task(const std::string& task_id, int& left) {
+bool Engine::serve_task(const std::string& task_id) {
   const Task* task = state_.tasks().find(task_id);
   if (task == nullptr || !is_terminal(task->state)) return false;
   while (const auto* first = task_waiters_.first(task_id)) {
-    if (left-- <= 0) return true;
+    if (servings_-- <= 0) return true;
     auto waiter = *task_waiters_.remove(first->ticket);
     answer<std::optional<TaskStatus>>(std::move(waiter.wish.done), TaskBook::status(*task));
   }

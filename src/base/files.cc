@@ -29,7 +29,14 @@ auto uninterrupted(const Call& call) {
 class Descriptor {
  public:
   Descriptor(const std::string& path, int flags, mode_t rights = 0)
-      : number_(uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, rights); })) {}
+      : number_(uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, rights); })) {
+    // In a program without standard streams a file would take their place, and be written to by whoever prints.
+    if (!valid() || number_ > STDERR_FILENO) return;
+    const int higher = ::fcntl(number_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int error = errno;
+    ::close(std::exchange(number_, higher));
+    errno = error;
+  }
   ~Descriptor() {
     if (valid()) ::close(number_);
   }
@@ -134,11 +141,13 @@ class RealFiles final : public Files {
     const bool create = mode == Mode::kCreate;
     const std::string_view operation = create ? "create" : "open";
     const int flags = mode == Mode::kRead ? O_RDONLY : create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
-    Descriptor descriptor(path, flags, S_IRUSR | S_IWUSR);
+    // Without waiting: a pipe in the place of a file would have us wait for ever.
+    Descriptor descriptor(path, flags | O_NONBLOCK, S_IRUSR | S_IWUSR);
     struct stat found{};
     if (!descriptor.valid() || ::fstat(descriptor.number(), &found) != 0) return failed(operation, path);
     // A folder can be opened for reading, to fail only later.
     if (S_ISDIR(found.st_mode)) return file_failure(operation, path, EISDIR);
+    if (S_ISFIFO(found.st_mode)) return file_failure(operation, path, EINVAL);
     return std::make_unique<RealFile>(path, std::move(descriptor));
   }
 
@@ -206,6 +215,12 @@ class RealFiles final : public Files {
 };
 
 }  // namespace
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
 
 Files& real_files() {
   static RealFiles files;

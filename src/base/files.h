@@ -94,6 +94,9 @@ class Files {
 // The machine's files.
 Files& real_files();
 
+// The same place, wherever the process will have gone to.
+std::string absolute_path(const std::string& path);
+
 // Whether this is lock()'s answer that another holds the lock.
 bool is_in_use(const Failure& failure);
 

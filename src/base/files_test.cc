@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include "base/faulty_files.h"
+#include "base/temporary_folder.h"
 
 namespace tenure {
 namespace {
@@ -44,21 +45,6 @@ std::string text_at(File& file, std::uint64_t offset, std::size_t length) {
   text.resize(must(file.read_at(offset, absl::MakeSpan(text))));
   return text;
 }
-
-// A folder of its own for each test, empty in the beginning and gone in the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_(::testing::TempDir() + "tenure_files_XXXXXX") {
-    if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 class FilesTest : public ::testing::TestWithParam<bool> {
  protected:
@@ -350,6 +336,29 @@ TEST_F(RealFilesTest, AreNotInheritedByProgramsAndClosedInTheEnd) {
   }
   EXPECT_FALSE(descriptor_of(at("file")));
   EXPECT_FALSE(descriptor_of(at("lock")));
+}
+
+TEST_F(RealFilesTest, APipeIsNoFile) {
+  ASSERT_EQ(0, ::mkfifo(at("pipe").c_str(), S_IRUSR | S_IWUSR));
+  EXPECT_THAT(message_of(files_.open(at("pipe"), Mode::kRead)), testing::EndsWith("pipe: Invalid argument"));
+}
+
+// Else whatever is printed would end up in it.
+TEST_F(RealFilesTest, AFileNeverTakesThePlaceOfAStandardStream) {
+  const int input = ::dup(STDIN_FILENO);
+  ::close(STDIN_FILENO);
+  {
+    const auto file = must(files_.open(at("file"), Mode::kCreate));
+    must(file->write_at(0, "x"));
+    EXPECT_EQ(-1, ::fcntl(STDIN_FILENO, F_GETFD));
+  }
+  ::dup2(input, STDIN_FILENO);
+  ::close(input);
+}
+
+TEST(FilesPathTest, AnAbsolutePathStaysWhereItIs) {
+  EXPECT_EQ("/a/b", absolute_path("/a/./b"));
+  EXPECT_EQ((std::filesystem::current_path() / "data").string(), absolute_path("data"));
 }
 
 TEST_F(RealFilesTest, AFullDiskIsNamed) {

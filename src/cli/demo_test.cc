@@ -14,7 +14,7 @@ using ::testing::internal::GetCapturedStdout;
 
 std::vector<std::string> records_in(CommandWorld& world, const std::string& folder) {
   std::vector<std::string> names;
-  const auto end = walk(world.files, folder, 0, [&](const Frame& frame) -> Result<Done> {
+  const auto end = walk(world.files, folder, {}, [&](const Frame& frame) -> Result<Done> {
     ByteReader in(frame.payload);
     while (!in.at_end()) names.emplace_back(name_of(*decode(in)));
     return Done{};

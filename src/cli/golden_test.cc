@@ -141,7 +141,7 @@ std::string dump_of(const Desk& desk, std::ostringstream& out, const std::string
 
 std::string digest_of_journal(Files& files, const std::string& folder) {
   State state;
-  const auto end = walk(files, folder, 0, [&](const Frame& frame) {
+  const auto end = walk(files, folder, {}, [&](const Frame& frame) {
     return replay_frame(state, frame.sequence, frame.stamp, frame.payload);
   });
   TENURE_CHECK(end.has_value() && end->tail == Tail::kClean, "{}", end ? end->why : end.error().message);
@@ -189,7 +189,7 @@ TEST_P(GoldenTest, IsDumpedAsEver) {
 
 TEST_P(GoldenTest, HasEveryRecordThatThereWas) {
   std::set<std::string> names;
-  const auto end = walk(real_files(), journal(), 0, [&](const Frame& frame) -> Result<Done> {
+  const auto end = walk(real_files(), journal(), {}, [&](const Frame& frame) -> Result<Done> {
     ByteReader in(frame.payload);
     while (!in.at_end()) names.emplace(name_of(*decode(in)));
     return Done{};

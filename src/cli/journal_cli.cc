@@ -1,7 +1,9 @@
 #include "cli/journal_cli.h"
 
+#include <algorithm>
 #include <memory>
 
+#include "base/text.h"
 #include "cli/journal_commands.h"
 
 namespace tenure::cli {
@@ -23,11 +25,25 @@ struct Command {
   }
 };
 
+// A sequence number, also with the zeros that it has in the names of files.
+void add_sequence(CLI::App& app, const std::string& name, std::uint64_t& value, const std::string& what) {
+  app.add_option_function<std::string>(
+         name,
+         [&value, name](const std::string& text) {
+           const std::size_t digits = std::min(text.find_first_not_of('0'), text.size() - 1);
+           const auto number = text.empty() ? std::nullopt : parse_decimal(std::string_view(text).substr(digits));
+           if (!number) throw CLI::ValidationError(name, "expected a sequence number, found '" + text + "'");
+           value = *number;
+         },
+         what)
+      ->type_name("SEQ");
+}
+
 void add_dump(CLI::App& journal, Chosen& chosen) {
   const Command<DumpOptions> command{journal.add_subcommand("dump", "Print every record as one line of JSON")};
   command.app->add_option("folder", command.options->folder, kFolder)->required();
-  command.app->add_option("--from", command.options->from, "The first sequence number")->type_name("SEQ");
-  command.app->add_option("--to", command.options->to, "The last sequence number")->type_name("SEQ");
+  add_sequence(*command.app, "--from", command.options->from, "The first sequence number");
+  add_sequence(*command.app, "--to", command.options->to, "The last sequence number");
   command.app->add_flag("--all", command.options->all, "Also frames without records, which vouch for those before");
   command.app->footer(
       "Examples:\n  tenure journal dump data | grep '\"task_id\":\"T1\"'\n"

@@ -9,6 +9,7 @@
 #include "cli/journal_text.h"
 #include "journal/file_journal.h"
 #include "journal/file_names.h"
+#include "journal/snapshot_file.h"
 
 namespace tenure::cli {
 namespace {
@@ -33,8 +34,8 @@ Result<Done> make_new_folder(Files& files, const std::string& folder) {
 }
 
 // The copy is as long as the original; behind the first `used` bytes it is zero.
-Result<Done> copy_segment(Files& files, const std::string& from, const std::string& to, std::uint64_t used,
-                          Progress& progress) {
+Result<Done> copy_file(Files& files, const std::string& from, const std::string& to, std::uint64_t used,
+                       Progress& progress) {
   const auto source = files.open(from, Files::Mode::kRead);
   if (!source) return tl::unexpected(source.error());
   const auto size = (*source)->size();
@@ -56,9 +57,9 @@ Result<Done> copy_segment(Files& files, const std::string& from, const std::stri
 }
 
 // The last frame's checksum chains all before it: if it is the same, everything is.
-Result<Done> check_copy(const Desk& desk, const JournalEnd& end, const std::string& to, std::uint64_t bytes) {
-  Progress progress(desk, fmt::format("checking {}", to), bytes);
-  const auto copied = walk(desk.files, to, 0, [&](const Frame& frame) -> Result<Done> {
+Result<Done> check_copy(const Desk& desk, const JournalReader& reader, const JournalEnd& end, const std::string& to) {
+  Progress progress(desk, fmt::format("checking {}", to), reader.bytes());
+  const auto copied = walk(desk.files, to, {.after = reader.first() - 1}, [&](const Frame& frame) -> Result<Done> {
     progress.add(frame_bytes(frame.payload.size()));
     return Done{};
   });
@@ -78,6 +79,7 @@ void print_copy(const Desk& desk, const Replay* replay, const JournalReader& rea
                 const std::string& to) {
   desk.out << fmt::format("{}: journal {}, frames {} to {}, {} segments, {} bytes", to, end.segment.journal.text(),
                           reader.first(), end.next - 1, reader.segments().size(), reader.bytes());
+  if (!reader.snapshots().empty()) desk.out << fmt::format(", {} snapshots", reader.snapshots().size());
   if (replay != nullptr) desk.out << fmt::format(", {} records", replay->records);
   desk.out << fmt::format(", last stamp {}\n", iso_time(end.last_stamp));
 }
@@ -109,8 +111,29 @@ Result<Done> copy_segments(const Desk& desk, const JournalReader& reader, const 
     // A server may have begun another segment since.
     if (segment.first > end.segment.first) break;
     const bool is_last = segment.first == end.segment.first;
-    auto done = copy_segment(desk.files, segment.path, path_of(to, numbered_name(segment.first, kSegmentSuffix)),
-                             is_last ? end.offset : std::numeric_limits<std::uint64_t>::max(), progress);
+    auto done = copy_file(desk.files, segment.path, path_of(to, numbered_name(segment.first, kSegmentSuffix)),
+                          is_last ? end.offset : std::numeric_limits<std::uint64_t>::max(), progress);
+    if (!done) return done;
+  }
+  return desk.files.sync_folder(to);
+}
+
+// Those that are good; replay begins with one of them, or with the first frame.
+Result<Done> copy_snapshots(const Desk& desk, const JournalReader& reader, const std::string& to) {
+  for (const std::uint64_t sequence : reader.snapshots()) {
+    const std::string path = snapshot_path(reader.folder(), sequence);
+    auto source = SnapshotReader::open(desk.files, path);
+    const auto good = source ? (*source)->verify() : tl::unexpected(source.error());
+    if (!good) {
+      desk.err << fmt::format("note: a damaged snapshot is not copied: {}\n", good.error().message);
+      continue;
+    }
+    Progress progress(desk, fmt::format("copying {}", path), (*source)->bytes());
+    const std::string copy = snapshot_path(to, sequence);
+    auto done = copy_file(desk.files, path, copy, (*source)->bytes(), progress);
+    if (!done) return done;
+    const auto copied = SnapshotReader::open(desk.files, copy);
+    done = copied ? (*copied)->verify() : tl::unexpected(copied.error());
     if (!done) return done;
   }
   return desk.files.sync_folder(to);
@@ -119,10 +142,11 @@ Result<Done> copy_segments(const Desk& desk, const JournalReader& reader, const 
 }  // namespace
 
 Result<Done> copy_journal(const Desk& desk, const JournalReader& reader, const JournalEnd& end, const std::string& to) {
-  auto done = make_new_folder(desk.files, to);
-  if (done) done = mark(desk.files, to, kUnfinishedCopyName);
+  if (auto made = make_new_folder(desk.files, to); !made) return made;
+  auto done = mark(desk.files, to, kUnfinishedCopyName);
   if (done) done = copy_segments(desk, reader, end, to);
-  if (done) done = check_copy(desk, end, to, reader.bytes());
+  if (done) done = copy_snapshots(desk, reader, to);
+  if (done) done = check_copy(desk, reader, end, to);
   if (!done) {
     return fail_with(done.error().code, "{}. The copy in {} is not finished and not usable: remove it, and try again",
                      done.error().message, to);
@@ -156,8 +180,8 @@ Result<Done> backup_journal(const Desk& desk, const BackupOptions& options) {
   auto reader = JournalReader::open(desk, without_slashes(options.folder));
   if (!reader) return tl::unexpected(reader.error());
   if (auto is_new = expect_new_folder(desk.files, to); !is_new) return is_new;
-  if (auto whole = reader->expect_whole(); !whole) return reader->advised(whole.error());
-  const auto reading = reader->read(0, [](const Frame&) -> Result<Done> { return Done{}; });
+  if (auto base = reader->find_base(); !base) return reader->advised(base.error());
+  const auto reading = reader->read(reader->first() - 1, [](const Frame&) -> Result<Done> { return Done{}; });
   if (!reading) return reader->advised(reading.error());
   auto done = expect_sound(desk, reader->folder(), *reading);
   // What was read is durable from here on: a backup is never ahead of what it backs up.

@@ -63,7 +63,7 @@ TEST_F(JournalCopyTest, ATornTailIsCutInTheCopy) {
   const auto before = state_of(world_.files, kFolder);
   EXPECT_EQ(0, backup());
   EXPECT_THAT(world_.take_err(), HasSubstr("note: the last batch is not whole"));
-  EXPECT_EQ(Tail::kClean, walk(world_.files, "/copy", 0, [](const Frame&) -> Result<Done> { return Done{}; })->tail);
+  EXPECT_EQ(Tail::kClean, walk(world_.files, "/copy", {}, [](const Frame&) -> Result<Done> { return Done{}; })->tail);
   EXPECT_EQ(before, state_of(world_.files, kFolder));
 }
 
@@ -180,7 +180,7 @@ TEST_F(JournalCopyTest, AnInterruptedRestoreIsRefused) {
     }
     State state;
     const auto started = (*journal)->start(
-        [&](const Frame& frame) { return replay_frame(state, frame.sequence, frame.stamp, frame.payload); });
+        0, [&](const Frame& frame) { return replay_frame(state, frame.sequence, frame.stamp, frame.payload); });
     ASSERT_TRUE(started) << started.error().message;
     if ((*journal)->report().is_new) {
       EXPECT_FALSE(is_done);

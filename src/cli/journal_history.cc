@@ -6,7 +6,9 @@
 #include "cli/journal_reader.h"
 #include "cli/journal_text.h"
 #include "cli/task_story.h"
+#include "core/portrait.h"
 #include "core/record_codec.h"
+#include "journal/file_snapshots.h"
 
 namespace tenure::cli {
 namespace {
@@ -26,11 +28,44 @@ std::string event_line(const Frame& frame, const Record& record, const TaskStory
   return line + "}}\n";
 }
 
+// What the snapshot knows of the task; answers how much that is.
+Result<std::uint64_t> tell_snapshot(const Desk& desk, const JournalReader& reader, std::uint64_t base,
+                                    const HistoryOptions& options) {
+  const auto snapshot = FileSnapshots(desk.files, reader.folder(), 0).open(base);
+  if (!snapshot) return tl::unexpected(snapshot.error());
+  std::uint64_t portraits = 0;
+  auto visited =
+      (*snapshot)->visit(keys::task(options.task), [&](std::string_view, std::string_view value) -> Result<Done> {
+        ByteReader in(value);
+        const auto portrait = decode_portrait(in);
+        if (!portrait) return tl::unexpected(portrait.error());
+        if (portraits++ == 0 && !options.json) {
+          desk.out << fmt::format("The journal begins later. What its snapshot of frame {} holds of the task:\n", base);
+        }
+        desk.out << (options.json ? fmt::format(R"({{"snapshot":{},"holds":{}}})"
+                                                "\n",
+                                                base, to_json(*portrait))
+                                  : fmt::format("  {}\n", to_json(*portrait)));
+        return Done{};
+      });
+  if (!visited) return tl::unexpected(visited.error());
+  if (portraits > 0 && !options.json) desk.out << '\n';
+  return portraits;
+}
+
 // Tells each event as it is met; answers how many there were.
 Result<std::uint64_t> tell_events(const Desk& desk, JournalReader& reader, const HistoryOptions& options,
                                   TaskStory& story, Reading& end) {
+  const auto base = reader.find_base();
+  if (!base) return tl::unexpected(base.error());
   std::uint64_t events = 0;
+  if (*base > 0) {
+    const auto told = tell_snapshot(desk, reader, *base, options);
+    if (!told) return told;
+    events = *told;
+  }
   auto reading = reader.read(reader.first() - 1, [&](const Frame& frame) -> Result<Done> {
+    if (frame.sequence <= *base) return Done{};
     ByteReader in(frame.payload);
     while (!in.at_end()) {
       const auto record = decode(in);

@@ -3,6 +3,8 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "journal/file_names.h"
+#include "journal/file_snapshots.h"
+#include "journal/snapshot_file.h"
 
 namespace tenure::cli {
 namespace {
@@ -67,14 +69,21 @@ void Progress::add(std::uint64_t bytes) {
 
 // --- the reader ---
 
-JournalReader::JournalReader(const Desk& desk, std::string folder, std::vector<SegmentFile> segments,
-                             std::uint64_t bytes)
-    : desk_(&desk), folder_(std::move(folder)), segments_(std::move(segments)), bytes_(bytes) {}
+JournalReader::JournalReader(const Desk& desk, std::string folder, std::vector<std::uint64_t> snapshots,
+                             std::vector<SegmentFile> segments, std::uint64_t bytes)
+    : desk_(&desk),
+      folder_(std::move(folder)),
+      snapshots_(std::move(snapshots)),
+      segments_(std::move(segments)),
+      bytes_(bytes) {}
 
 Result<JournalReader> JournalReader::open(const Desk& desk, const std::string& folder) {
   if (!desk.files.exists(folder)) {
     return fail_with(ErrorCode::kInvalid, "{}: expected a data folder, found nothing. Is the path right?", folder);
   }
+  // Before the frames are looked at: a server may make another, of frames that come later.
+  auto snapshots = find_snapshots(desk.files, folder);
+  if (!snapshots) return tl::unexpected(snapshots.error());
   auto segments = find_segments(desk.files, folder);
   if (!segments) return tl::unexpected(segments.error());
   auto sound = refuse_no_journal(desk.files, folder, *segments);
@@ -82,14 +91,19 @@ Result<JournalReader> JournalReader::open(const Desk& desk, const std::string& f
   if (!sound) return tl::unexpected(sound.error());
   std::uint64_t bytes = 0;
   for (const SegmentFile& segment : *segments) bytes += desk.files.size_of(segment.path).value_or(0);
-  return JournalReader(desk, folder, std::move(*segments), bytes);
+  return JournalReader(desk, folder, std::move(*snapshots), std::move(*segments), bytes);
 }
 
-Result<Done> JournalReader::expect_whole() const {
-  if (first() == 1) return Done{};
+Result<std::uint64_t> JournalReader::find_base() const {
+  if (first() == 1) return 0;
+  const FileSnapshots snapshots(desk_->files, folder_, 0);
+  for (auto sequence = snapshots_.rbegin(); sequence != snapshots_.rend(); ++sequence) {
+    const auto snapshot = snapshots.open(*sequence);
+    if (snapshot && (*snapshot)->verify()) return *sequence;
+  }
   return fail_with(ErrorCode::kInvalid,
-                   "{}: expected the segment with frame 1, found that the first begins with {}; frames before it are "
-                   "missing",
+                   "{}: expected the segment with frame 1, or a snapshot to begin with, found that the first segment "
+                   "begins with frame {} and that no snapshot is good; frames before it are missing",
                    folder_, first());
 }
 
@@ -97,12 +111,13 @@ Result<Reading> JournalReader::read(std::uint64_t after, Journal::Visit visit) {
   progress_.emplace(*desk_, fmt::format("reading {}", folder_), bytes_);
   Reading reading;
   for (int look = 1;; ++look) {
-    auto end = walk(desk_->files, folder_, after, [&](const Frame& frame) { return see(frame, visit); });
+    auto end = walk(desk_->files, folder_, {.after = after}, [&](const Frame& frame) { return see(frame, visit); });
     if (is_stopped_) return reading;
     if (!end) return tl::unexpected(end.error());
     const bool has_grown = look > 1 && end->frames > 0;
     reading.is_written_to = reading.is_written_to || has_grown;
     reading.end = std::move(*end);
+    compare_with_snapshots(desk_->files, folder_, snapshots_, reading.end);
     // Beside a server an end may look bad while it is being written. It is bad if it is so again, and nothing was
     // added.
     if (reading.end.tail == Tail::kClean || (look > 1 && !has_grown)) return reading;
@@ -132,10 +147,16 @@ Result<Done> JournalReader::see(const Frame& frame, Journal::Visit visit) {
 
 void JournalReader::enter_segment_of(const Frame& frame) {
   std::size_t next = segment_ ? *segment_ + 1 : 0;
-  while (next < segments_.size() && segments_[next].first <= frame.sequence) {
-    segment_ = next++;
+  for (; next < segments_.size() && segments_[next].first <= frame.sequence; ++next) {
+    if (!is_segment(next)) continue;
+    segment_ = next;
     next_offset_ = kSegmentHeaderBytes;
   }
+}
+
+bool JournalReader::is_segment(std::size_t index) const {
+  const auto reader = SegmentReader::open(desk_->files, segments_[index].path);
+  return reader && (*reader)->header().first == segments_[index].first;
 }
 
 tl::unexpected<Failure> JournalReader::advised(const Failure& failure) const {

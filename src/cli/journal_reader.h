@@ -41,16 +41,19 @@ class JournalReader {
   // Fails if the folder has no journal, one of a newer format, or an unfinished copy of one.
   static Result<JournalReader> open(const Desk& desk, const std::string& folder);
 
+  [[nodiscard]] Files& files() const { return desk_->files; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] const std::vector<SegmentFile>& segments() const { return segments_; }
   // Of all segments, used or not.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   // The journal's first frame still there.
   [[nodiscard]] std::uint64_t first() const { return segments_.front().first; }
-  // Fails if the journal does not begin with its first frame, so that replay cannot.
-  [[nodiscard]] Result<Done> expect_whole() const;
+  // The frames that there were snapshots of when it was opened, newest first.
+  [[nodiscard]] const std::vector<std::uint64_t>& snapshots() const { return snapshots_; }
+  // Where replay begins: behind the oldest good snapshot, or behind frame 0 if nothing was dropped yet.
+  [[nodiscard]] Result<std::uint64_t> find_base() const;
 
-  // Visits the frames after this sequence number. The visitor's failure ends it; so does `stop`, without one. A damaged
+  // Visits the frames after this one. The visitor's failure ends it; so does `stop`, without one. A damaged
   // end is told in the answer: see `expect_sound`. Called once.
   Result<Reading> read(std::uint64_t after, Journal::Visit visit);
   // A failure of reading with what to do about it, if the journal is what is wrong.
@@ -69,12 +72,16 @@ class JournalReader {
   [[nodiscard]] bool was_refused() const { return was_refused_; }
 
  private:
-  JournalReader(const Desk& desk, std::string folder, std::vector<SegmentFile> segments, std::uint64_t bytes);
+  JournalReader(const Desk& desk, std::string folder, std::vector<std::uint64_t> snapshots,
+                std::vector<SegmentFile> segments, std::uint64_t bytes);
   Result<Done> see(const Frame& frame, Journal::Visit visit);
   void enter_segment_of(const Frame& frame);
+  // Whether it is what its name says; another file may have been put among the segments.
+  [[nodiscard]] bool is_segment(std::size_t index) const;
 
   const Desk* desk_;
   std::string folder_;
+  std::vector<std::uint64_t> snapshots_;
   std::vector<SegmentFile> segments_;
   std::uint64_t bytes_;
   std::optional<Progress> progress_;

@@ -3,7 +3,7 @@
 //   look         what is wrong, as if segments of a wrong size had their right one; nothing is changed
 //   lock, mark   UNFINISHED-REPAIR keeps servers away, also after a crash
 //   right sizes  a copy of each such segment is kept
-//   put aside    whole segments behind the bad place are renamed, from the end
+//   put aside    whole segments and snapshots behind the bad place are renamed, from the end
 //   cut          what is behind the bad place in its segment is copied, and overwritten with zeros
 //   raise        the fence, above all that was granted and is lost
 //   unmark
@@ -16,6 +16,7 @@
 #include "cli/journal_text.h"
 #include "cli/right_sized_files.h"
 #include "journal/file_names.h"
+#include "journal/snapshot_file.h"
 
 namespace tenure::cli {
 namespace {
@@ -29,6 +30,8 @@ struct Damage {
   std::uint64_t readable = 0;                 // frames behind the place that are valid in themselves
   std::uint64_t last = 0;                     // the highest of their numbers
   std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> snapshots{};  // of frames that are lost, newest first
+  bool is_stray = false;                   // no frame is lost: files that do not belong there lie among the segments
 };
 
 struct Survey {
@@ -63,8 +66,16 @@ Result<Done> count_readable(Files& files, const std::string& path, std::uint64_t
 }
 
 Result<Done> weigh(Files& files, const JournalReader& reader, std::size_t first_whole, Damage& damage) {
-  for (std::size_t i = first_whole; i < reader.segments().size(); ++i) {
-    const SegmentFile& segment = reader.segments()[i];
+  const auto& segments = reader.segments();
+  const auto behind = segments.begin() + static_cast<std::ptrdiff_t>(first_whole);
+  const auto next = std::find_if(behind, segments.end(), [&](const auto& each) { return each.first == damage.next; });
+  if (!damage.cut && next != behind && next != segments.end()) {
+    damage.is_stray = true;
+    damage.whole_segments.assign(behind, next);
+    return Done{};
+  }
+  for (std::size_t i = first_whole; i < segments.size(); ++i) {
+    const SegmentFile& segment = segments[i];
     damage.whole_segments.push_back(segment);
     damage.bytes += files.size_of(segment.path).value_or(0);
     if (auto counted = count_readable(files, segment.path, kSegmentHeaderBytes, damage); !counted) return counted;
@@ -119,7 +130,16 @@ Result<std::optional<Damage>> find_damage(const Desk& desk, JournalReader& reade
       damage.cut = std::move(*cut);
     }
   }
+  if (damage.next <= replay.base) {
+    return fail_with(ErrorCode::kInvalid,
+                     "{}: expected good frames up to a snapshot, found damage before the oldest one, of frame {}: "
+                     "nothing could be kept. Restore a backup. What is wrong: {}",
+                     reader.folder(), replay.base, damage.why);
+  }
   if (auto weighed = weigh(desk.files, reader, first_whole, damage); !weighed) return tl::unexpected(weighed.error());
+  for (const std::uint64_t sequence : reader.snapshots()) {
+    if (sequence >= damage.next && !damage.is_stray) damage.snapshots.push_back(sequence);
+  }
   return damage;
 }
 
@@ -156,6 +176,11 @@ void tell(std::ostream& out, const Survey& survey, std::string_view kept, std::s
   out << '\n';
   if (!survey.damage) return;
   const Damage& damage = *survey.damage;
+  if (damage.is_stray) {
+    out << fmt::format("{:<12}nothing: {} files that do not belong there go aside\n", lost,
+                       damage.whole_segments.size());
+    return;
+  }
   out << fmt::format("{:<12}everything from frame {} on: {} bytes, {} whole segments", lost, damage.next, damage.bytes,
                      damage.whole_segments.size());
   if (damage.readable > 0) {
@@ -166,10 +191,10 @@ void tell(std::ostream& out, const Survey& survey, std::string_view kept, std::s
 
 // --- cutting ---
 
-std::string free_path(Files& files, const std::string& folder, std::uint64_t first) {
-  std::string path = path_of(folder, numbered_name(first, kLostSuffix));
+std::string free_path(Files& files, const std::string& folder, std::uint64_t first, std::string_view kind = "") {
+  std::string path = path_of(folder, numbered_name(first, fmt::format("{}{}", kind, kLostSuffix)));
   for (int i = 2; files.exists(path); ++i) {
-    path = path_of(folder, numbered_name(first, fmt::format("-{}{}", i, kLostSuffix)));
+    path = path_of(folder, numbered_name(first, fmt::format("-{}{}{}", i, kind, kLostSuffix)));
   }
   return path;
 }
@@ -184,6 +209,11 @@ Result<Done> right_sizes(const Desk& desk, const std::string& folder, const std:
 }
 
 Result<Done> cut(const Desk& desk, const std::string& folder, const Damage& damage) {
+  for (const std::uint64_t sequence : damage.snapshots) {
+    const std::string path = free_path(desk.files, folder, sequence, kSnapshotSuffix);
+    if (auto renamed = desk.files.rename(snapshot_path(folder, sequence), path); !renamed) return renamed;
+    desk.out << fmt::format("{:<12}{}\n", "aside", path);
+  }
   // From the end: whatever a crash leaves is damaged at the same place.
   for (auto segment = damage.whole_segments.rbegin(); segment != damage.whole_segments.rend(); ++segment) {
     const std::string path = free_path(desk.files, folder, segment->first);
@@ -191,7 +221,7 @@ Result<Done> cut(const Desk& desk, const std::string& folder, const Damage& dama
     desk.out << fmt::format("{:<12}{}\n", "aside", path);
   }
   if (auto synced = desk.files.sync_folder(folder); !synced) return synced;
-  if (!damage.cut) return Done{};
+  if (!damage.cut || damage.cut->tail_bytes == 0) return Done{};
   const auto copy = cut_tail(desk.files, folder, *damage.cut);
   if (!copy) return tl::unexpected(copy.error());
   desk.out << fmt::format("{:<12}{}\n", "aside", *copy);
@@ -207,9 +237,9 @@ Result<std::unique_ptr<Survey>> cut_locked(const Desk& desk, const std::string& 
   }
   auto survey = look(desk, folder);
   if (!survey) return survey;
+  if (auto marked = mark(desk.files, folder, kUnfinishedRepairName); !marked) return tl::unexpected(marked.error());
   tell(desk.out, **survey, "kept", "lost");
-  auto done = mark(desk.files, folder, kUnfinishedRepairName);
-  if (done) done = right_sizes(desk, folder, (*survey)->wrong_sizes);
+  auto done = right_sizes(desk, folder, (*survey)->wrong_sizes);
   if (done && (*survey)->damage) done = cut(desk, folder, *(*survey)->damage);
   if (!done) return tl::unexpected(done.error());
   return survey;

@@ -24,7 +24,7 @@ class JournalRepairTest : public testing::Test {
     EXPECT_GT(writer.lease("W9", "new").fence.value, 1'000'000U);
   }
   std::uint64_t frames() {
-    return walk(world_.files, kFolder, 0, [](const Frame&) -> Result<Done> { return Done{}; })->frames;
+    return walk(world_.files, kFolder, {}, [](const Frame&) -> Result<Done> { return Done{}; })->frames;
   }
 
   CommandWorld world_;

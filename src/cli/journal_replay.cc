@@ -1,7 +1,11 @@
 #include "cli/journal_replay.h"
 
+#include <algorithm>
+
+#include "authority/snapshots.h"
 #include "base/bytes.h"
 #include "core/record_codec.h"
+#include "journal/file_snapshots.h"
 
 namespace tenure::cli {
 namespace {
@@ -32,11 +36,36 @@ Result<Done> expect_readable(const JournalReader& reader, const Frame& frame) {
   return Done{};
 }
 
+// The state there must be the one that replay has made.
+void compare_snapshot(const FileSnapshots& snapshots, std::uint64_t sequence, Replay& replay) {
+  const auto snapshot = snapshots.open(sequence);
+  auto compared = snapshot ? (*snapshot)->verify() : tl::unexpected(snapshot.error());
+  if (compared && !is_of(**snapshot, replay.state)) {
+    compared = fail_with(ErrorCode::kInvalid, "snapshot of frame {}: its digest is not that of the journal", sequence);
+  }
+  if (compared) {
+    ++replay.snapshots;
+  } else {
+    replay.bad_snapshots.push_back(compared.error().message);
+  }
+}
+
+Result<Done> begin_replay(const FileSnapshots& snapshots, const JournalReader& reader, Replay& replay) {
+  const auto base = reader.find_base();
+  if (!base) return tl::unexpected(base.error());
+  replay.base = replay.last = *base;
+  if (*base == 0) return Done{};
+  ++replay.snapshots;
+  return load_snapshot(snapshots, *base, replay.state);
+}
+
 }  // namespace
 
 Result<Done> replay_journal(JournalReader& reader, Replay& replay) {
-  if (auto whole = reader.expect_whole(); !whole) return whole;
-  auto reading = reader.read(0, [&](const Frame& frame) -> Result<Done> {
+  const FileSnapshots snapshots(reader.files(), reader.folder(), 0);
+  if (auto begun = begin_replay(snapshots, reader, replay); !begun) return begun;
+  auto reading = reader.read(reader.first() - 1, [&](const Frame& frame) -> Result<Done> {
+    if (frame.sequence <= replay.base) return Done{};
     if (auto done = replay_frame(replay.state, frame.sequence, frame.stamp, frame.payload); !done) {
       if (auto readable = expect_readable(reader, frame); !readable) return readable;
       return fail_with(done.error().code,
@@ -44,6 +73,10 @@ Result<Done> replay_journal(JournalReader& reader, Replay& replay) {
                        reader.path(), reader.offset(), done.error().message);
     }
     count(replay, frame);
+    const auto& marks = reader.snapshots();
+    if (std::binary_search(marks.rbegin(), marks.rend(), frame.sequence)) {
+      compare_snapshot(snapshots, frame.sequence, replay);
+    }
     return Done{};
   });
   if (!reading) return tl::unexpected(reading.error());

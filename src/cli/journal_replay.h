@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/journal_reader.h"
@@ -12,12 +14,15 @@ namespace tenure::cli {
 
 struct Replay {
   State state;
+  std::uint64_t base = 0;  // the frame whose snapshot it began with; 0: none
   Reading reading;
   std::uint64_t frames = 0;
   std::uint64_t empty_frames = 0;
   std::uint64_t records = 0;
-  std::uint64_t digests = 0;  // compared, each of which agreed
-  std::uint64_t bytes = 0;    // of frames
+  std::uint64_t digests = 0;                 // compared, each of which agreed
+  std::uint64_t bytes = 0;                   // of frames
+  std::uint64_t snapshots = 0;               // that agreed
+  std::vector<std::string> bad_snapshots{};  // what is wrong with them
   std::optional<Instant> first_stamp{};
   std::uint64_t last = 0;  // the last frame replayed
 };

@@ -8,6 +8,7 @@
 #include "cli/journal_reader.h"
 #include "cli/journal_text.h"
 #include "core/record_codec.h"
+#include "journal/snapshot_file.h"
 
 namespace tenure::cli {
 namespace {
@@ -69,6 +70,10 @@ std::string_view word(const Reading& reading) {
   return "";
 }
 
+std::uint64_t snapshot_bytes(const JournalReader& reader, std::size_t index) {
+  return reader.files().size_of(snapshot_path(reader.folder(), reader.snapshots()[index])).value_or(0);
+}
+
 void print_text(const Desk& desk, const JournalReader& reader, const Reading& reading, const Numbers& numbers) {
   std::ostream& out = desk.out;
   out << fmt::format("journal   {}, format version {}\n", reading.end.segment.journal.text(), kFormatVersion);
@@ -86,6 +91,10 @@ void print_text(const Desk& desk, const JournalReader& reader, const Reading& re
     out << fmt::format("{:<20} {:>12} {:>14} {:>14}\n", i + 1, segment.first,
                        desk.files.size_of(segment.path).value_or(0),
                        i < numbers.used.size() ? fmt::format("{}", numbers.used[i]) : "-");
+  }
+  if (!reader.snapshots().empty()) out << fmt::format("\n{:<20} {:>12} {:>14}\n", "snapshot", "of frame", "bytes");
+  for (std::size_t i = 0; i < reader.snapshots().size(); ++i) {
+    out << fmt::format("{:<20} {:>12} {:>14}\n", i + 1, reader.snapshots()[i], snapshot_bytes(reader, i));
   }
   out << fmt::format("\n{:<20} {:>12} {:>14}\n", "record", "number", "bytes");
   for (const auto& [type, count] : numbers.records) {
@@ -114,6 +123,11 @@ void print_json(const Desk& desk, const JournalReader& reader, const Reading& re
     out << fmt::format(R"({}{{"path":{},"first":{},"bytes":{},"used":{}}})", i == 0 ? "" : ",", json_text(segment.path),
                        segment.first, desk.files.size_of(segment.path).value_or(0),
                        i < numbers.used.size() ? fmt::format("{}", numbers.used[i]) : "null");
+  }
+  out << R"(],"snapshots":[)";
+  for (std::size_t i = 0; i < reader.snapshots().size(); ++i) {
+    out << fmt::format(R"({}{{"frame":{},"bytes":{}}})", i == 0 ? "" : ",", reader.snapshots()[i],
+                       snapshot_bytes(reader, i));
   }
   out << R"(],"records":{)";
   std::string_view comma;

@@ -21,6 +21,11 @@ void print_replay(const Desk& desk, const JournalReader& reader, const Replay& r
   if (replay.first_stamp) {
     line("stamps", fmt::format("{} to {}", iso_time(*replay.first_stamp), iso_time(replay.reading.end.last_stamp)));
   }
+  if (replay.snapshots > 0) {
+    line("snapshots",
+         fmt::format("{} agreed{}", replay.snapshots,
+                     replay.base == 0 ? "" : fmt::format("; frames up to {} are in them alone", replay.base)));
+  }
   line("fence", fmt::format("{}", replay.state.fence().value));
   line("digest",
        fmt::format("{}{}; {} in the journal agreed", hex16(digest.high()), hex16(digest.low()), replay.digests));
@@ -38,7 +43,12 @@ Result<Done> verify_journal(const Desk& desk, const std::string& folder) {
   if (auto replayed = replay_journal(*reader, replay); !replayed) return reader->advised(replayed.error());
   print_replay(desk, *reader, replay, desk.clock.boot() - began);
   desk.out.flush();
-  return expect_sound(desk, reader->folder(), replay.reading);
+  if (auto sound = expect_sound(desk, reader->folder(), replay.reading); !sound) return sound;
+  if (replay.bad_snapshots.empty()) return Done{};
+  return fail_with(ErrorCode::kInvalid,
+                   "the journal is sound, a snapshot is not: {}. A start passes it over, and uses more of the journal; "
+                   "remove the file",
+                   replay.bad_snapshots.front());
 }
 
 }  // namespace tenure::cli

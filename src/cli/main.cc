@@ -38,7 +38,13 @@ int main(int argc, char** argv) {
   add_demo(app, demo, chosen);
   add_journal_commands(app, chosen);
 
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Whatever is wrong with the arguments, the status is 1; it is 0 for --help and --version, if they could be read.
+    const int status = app.exit(error) == 0 ? 0 : 1;
+    return std::cout.flush() ? status : 1;
+  }
   std::ios::sync_with_stdio(false);
   tenure::SystemClock clock;
   tenure::SystemEntropy entropy;

@@ -20,7 +20,7 @@ constexpr const char* kYellow = "\x1b[33m";
 
 std::unique_ptr<Engine> start(Engine::Ports ports) {
   auto engine = Engine::start({}, ports);
-  TENURE_CHECK(engine.has_value(), "{}", engine.error().message);
+  if (!engine) raise(engine.error());
   return std::move(*engine);
 }
 

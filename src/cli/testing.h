@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "authority/engine.h"
+#include "authority/snapshots.h"
 #include "base/check.h"
 #include "base/faulty_files.h"
 #include "cli/journal_commands.h"
@@ -52,6 +53,15 @@ class Writer {
     clock_.advance(by);
     while (engine_->run_due() <= engine_->now()) continue;
     journal_->step();
+  }
+  // Makes a snapshot; of which frame.
+  std::uint64_t snapshot() {
+    std::uint64_t frame = 0;
+    engine_->take_digest([&](Result<std::uint64_t> taken) { frame = taken.value(); });
+    journal_->step();
+    const auto made = make_snapshot(*journal_, frame);
+    TENURE_CHECK(made.has_value(), "{}", made.error().message);
+    return frame;
   }
   // The end of a clean stop.
   void close() {
@@ -104,7 +114,7 @@ struct CommandWorld {
   // Where frame `sequence` begins; it is in the first segment.
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t sequence) {
     std::uint64_t offset = kSegmentHeaderBytes;
-    const auto end = walk(files, kFolder, 0, [&](const Frame& frame) -> Result<Done> {
+    const auto end = walk(files, kFolder, {}, [&](const Frame& frame) -> Result<Done> {
       if (frame.sequence < sequence) offset += frame_bytes(frame.payload.size());
       return Done{};
     });
@@ -115,7 +125,7 @@ struct CommandWorld {
   // Makes the last segment end without its last whole frame.
   void tear() {
     Writer writer = write();
-    const JournalEnd before = *walk(files, kFolder, 0, [](const Frame&) -> Result<Done> { return Done{}; });
+    const JournalEnd before = *walk(files, kFolder, {}, [](const Frame&) -> Result<Done> { return Done{}; });
     writer.get(Submission{.queue = "q", .payload = "torn", .id = "torn"});
     files.flip_bit(before.path, (before.offset + 50) * 8);
   }

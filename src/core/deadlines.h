@@ -24,6 +24,7 @@ template <class T>
 class Deadlines {
  public:
   using Map = absl::btree_map<std::pair<std::int64_t, std::uint64_t>, T*>;
+  static constexpr int kRearmedMax = 256;
 
   void arm(T& entity, Instant at, std::uint64_t order) {
     disarm(entity);
@@ -40,10 +41,11 @@ class Deadlines {
   // When something may be due next; never later than the earliest deadline. kNever when nothing is armed.
   [[nodiscard]] Instant next() const { return map_.empty() ? kNever : Instant{map_.begin()->first.first}; }
 
-  // An entity whose deadline, as deadline_of(T&) tells it, has passed; null when there is none.
+  // An entity whose deadline, as deadline_of(T&) tells it, has passed; null when there is none. Also null when it has
+  // met many that were extended: next() is then still before `now`, and the caller comes back.
   template <class DeadlineOf>
   T* first_due(Instant now, const DeadlineOf& deadline_of) {
-    while (now > next()) {
+    for (int rearmed = 0; now > next() && rearmed < kRearmedMax; ++rearmed) {
       T& entity = *map_.begin()->second;
       const Instant deadline = deadline_of(entity);
       if (now > deadline) return &entity;

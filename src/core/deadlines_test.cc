@@ -51,6 +51,17 @@ TEST_F(DeadlinesTest, AnEntityIsDueBehindItsDeadlineNotAtIt) {
   EXPECT_FALSE(sleeper.alarm.armed);
 }
 
+TEST_F(DeadlinesTest, ManyExtendedOnesAreMetInPieces) {
+  constexpr int kMany = 2 * Deadlines<Sleeper>::kRearmedMax;
+  for (int i = 0; i < kMany; ++i) arm(100).deadline = Instant{300};
+  Sleeper& last = arm(100);
+  EXPECT_EQ(nullptr, due(200));
+  EXPECT_EQ(kMany / 2, looks);
+  EXPECT_LT(deadlines.next(), Instant{200});
+  EXPECT_EQ(nullptr, due(200));
+  EXPECT_EQ(&last, due(200));
+}
+
 TEST_F(DeadlinesTest, TheEarliestComesFirstAndEqualOnesInOrder) {
   Sleeper& late = arm(200);
   Sleeper& first = arm(100);

@@ -60,6 +60,10 @@ void Ledger::prove_snapshots() {
   };
   NextSnapshot next(fetch, snapshot_digest_);
   for (const auto& [stamp, bytes] : since_) {
+    const auto foreseen = next.foresee(written_, bytes);
+    ASSERT_TRUE(foreseen.has_value()) << foreseen.error().message;
+  }
+  for (const auto& [stamp, bytes] : since_) {
     const auto replayed = next.replay(written_, stamp, bytes);
     ASSERT_TRUE(replayed.has_value()) << replayed.error().message;
   }

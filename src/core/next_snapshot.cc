@@ -18,6 +18,34 @@ std::string key_of_forgotten(const record::Forgotten& record) {
   return keys::request(record.kind, record.name);
 }
 
+// Calls visit(key) for every entity that a record names.
+template <class Visit>
+void visit_keys(const Record& record, const Visit& visit) {
+  std::visit(
+      [&]<class R>(const R& fact) {
+        if constexpr (std::is_same_v<R, record::Forgotten>) {
+          visit(key_of_forgotten(fact));
+        } else if constexpr (std::is_same_v<R, record::LeaseExtended>) {
+          visit(keys::task(fact.task_id.value_or("")));
+        } else if constexpr (requires { fact.task_id; }) {
+          visit(keys::task(fact.task_id));
+        } else if constexpr (requires { fact.identifier; }) {
+          visit(keys::lock(fact.space, fact.domain, fact.identifier));
+        } else if constexpr (requires { fact.domain; }) {
+          visit(keys::domain(fact.domain));
+        } else if constexpr (requires { fact.queue; }) {
+          visit(keys::queue(fact.queue));
+        }
+        if constexpr (requires { fact.session; }) {
+          if (fact.session) visit(keys::session(*fact.session));
+        }
+        if constexpr (requires { fact.request; }) {
+          if (fact.request) visit(keys::request(kFaceOf<R>, fact.request->id));
+        }
+      },
+      record);
+}
+
 }  // namespace
 
 Result<Done> load_pair(State& state, std::string_view key, std::string_view value) {
@@ -35,51 +63,43 @@ Result<Done> load_pair(State& state, std::string_view key, std::string_view valu
 }
 
 Result<Done> NextSnapshot::fetch(const std::string& key) {
-  if (!present_.insert(key).second) return Done{};
   return fetch_(key, [&](std::string_view found, std::string_view value) { return load_pair(state_, found, value); });
 }
 
-// The counters are always there.
+Result<Done> NextSnapshot::foresee(std::uint64_t sequence, std::string_view payload) {
+  ByteReader in(payload);
+  while (!in.at_end()) {
+    const auto record = decode(in);
+    if (!record) return fail_with(record.error().code, "sequence number {}: {}", sequence, record.error().message);
+    visit_keys(*record, [&](std::string key) { present_.insert(std::move(key)); });
+  }
+  return Done{};
+}
+
+// The counters are always there, and the first to be loaded.
 Result<Done> NextSnapshot::begin() {
   has_begun_ = true;
   auto fetched = fetch(keys::counters());
   state_.stand_for(last_digest_);
-  return fetched;
-}
-
-// Its session is the lock's own, or the one it is granted to.
-template <class R>
-Result<Done> NextSnapshot::fetch_lock(const R& record) {
-  auto fetched = fetch(keys::lock(record.space, record.domain, record.identifier));
-  if constexpr (requires { record.session; }) {
-    if (fetched && record.session) fetched = fetch(keys::session(*record.session));
+  for (const std::string& key : present_) {
+    if (fetched) fetched = fetch(key);
   }
-  const Lock* lock = state_.locks().find({record.domain, record.identifier, record.space});
-  if (fetched && lock != nullptr && lock->is_bound) fetched = fetch(keys::session(lock->session()));
+  present_.insert(keys::counters());
   return fetched;
 }
 
-Result<Done> NextSnapshot::fetch_named(const Record& record) {
+// The session of a lock is known once the lock is.
+Result<Done> NextSnapshot::fetch_late(const Record& record) {
   return std::visit(
       [&]<class R>(const R& fact) -> Result<Done> {
-        Result<Done> fetched = Done{};
-        if constexpr (std::is_same_v<R, record::Forgotten>) {
-          fetched = fetch(key_of_forgotten(fact));
-        } else if constexpr (std::is_same_v<R, record::LeaseExtended>) {
-          fetched = fetch(keys::task(fact.task_id.value_or("")));
-        } else if constexpr (requires { fact.task_id; }) {
-          fetched = fetch(keys::task(fact.task_id));
-        } else if constexpr (requires { fact.identifier; }) {
-          fetched = fetch_lock(fact);
-        } else if constexpr (requires { fact.domain; }) {
-          fetched = fetch(keys::domain(fact.domain));
-        } else if constexpr (requires { fact.queue; }) {
-          fetched = fetch(keys::queue(fact.queue));
+        if constexpr (requires { fact.identifier; }) {
+          const Lock* lock = state_.locks().find({fact.domain, fact.identifier, fact.space});
+          if (lock == nullptr || !lock->is_bound) return Done{};
+          const std::string key = keys::session(lock->session());
+          return present_.insert(key).second ? fetch(key) : Done{};
+        } else {
+          return Done{};
         }
-        if constexpr (requires { fact.request; }) {
-          if (fetched && fact.request) fetched = fetch(keys::request(kFaceOf<R>, fact.request->id));
-        }
-        return fetched;
       },
       record);
 }
@@ -91,8 +111,8 @@ Result<Done> NextSnapshot::replay(std::uint64_t sequence, Instant stamp, std::st
   ByteReader in(payload);
   while (!in.at_end()) {
     const auto record = decode(in);
-    if (!record) return fail_with(record.error().code, "sequence number {}: {}", sequence, record.error().message);
-    if (auto fetched = fetch_named(*record); !fetched) return fetched;
+    if (!record) break;  // for replay_frame to tell
+    if (auto fetched = fetch_late(*record); !fetched) return fetched;
   }
   return replay_frame(state_, sequence, stamp, payload);
 }

@@ -27,7 +27,9 @@ class NextSnapshot {
   // empty state.
   NextSnapshot(Fetch fetch, Digest digest) : fetch_(std::move(fetch)), last_digest_(digest) {}
 
-  // The frames behind the last snapshot, in order.
+  // The frames behind the last snapshot, in order; first to know what they name, so that it is fetched in the order of
+  // the keys, and then to replay them.
+  Result<Done> foresee(std::uint64_t sequence, std::string_view payload);
   Result<Done> replay(std::uint64_t sequence, Instant stamp, std::string_view payload);
 
   // The digest of the whole state by now.
@@ -41,15 +43,13 @@ class NextSnapshot {
  private:
   Result<Done> begin();
   Result<Done> fetch(const std::string& key);
-  Result<Done> fetch_named(const Record& record);
-  template <class R>
-  Result<Done> fetch_lock(const R& record);
+  Result<Done> fetch_late(const Record& record);
 
   const Fetch fetch_;
   const Digest last_digest_;
   State state_;
   bool has_begun_ = false;
-  absl::btree_set<std::string, std::less<>> present_;  // keys of entities that were fetched, found or not
+  absl::btree_set<std::string, std::less<>> present_;  // keys of entities that were fetched, found or not, or foreseen
 };
 
 // Loads one pair of a snapshot.

@@ -212,6 +212,7 @@ TEST(NextSnapshotTest, WithoutAnyFrameItHasTheCountersAlone) {
 
 TEST(NextSnapshotTest, FailsAsItsFramesDo) {
   NextSnapshot next(nothing(), State().digest());
+  EXPECT_THAT(next.foresee(9, "\x7f").error().message, StartsWith("sequence number 9: "));
   EXPECT_THAT(next.replay(9, Instant{1}, "\x7f").error().message, StartsWith("sequence number 9: "));
   EXPECT_THAT(next.replay(9, Instant{1}, bytes_of(record::TaskDead{"none", "r"})).error().message,
               HasSubstr("task must exist"));
@@ -230,6 +231,7 @@ TEST(NextSnapshotTest, FailsIfTheLastOneCannotBeRead) {
   };
   const auto replay = [&](const std::string& prefix, const Record& record) {
     NextSnapshot next(fails_for(prefix), State().digest());
+    EXPECT_TRUE(next.foresee(1, bytes_of(record)));
     const auto replayed = next.replay(1, Instant{1}, bytes_of(record));
     return replayed ? "none" : replayed.error().message;
   };
@@ -243,6 +245,32 @@ TEST(NextSnapshotTest, FailsIfTheLastOneCannotBeRead) {
   lock.session = "session";
   EXPECT_EQ("unreadable", replay(keys::lock("s", "d", "i"), lock));
   EXPECT_EQ("unreadable", replay(keys::session("session"), lock));
+}
+
+// A lock's session is in no record that ends the lock.
+TEST(NextSnapshotTest, FetchesTheSessionOfALockThatWasThere) {
+  record::LockGranted lock = lock_granted("i", token_of(1), Instant{9});
+  lock.session = "session";
+  State last;
+  ASSERT_EQ(nullptr, last.apply(Instant{1}, lock));
+  const record::LockReleased released{.space = "s", .domain = "d", .identifier = "i", .token = token_of(1)};
+  for (const bool is_readable : {true, false}) {
+    const auto fetch = [&](std::string_view prefix, const NextSnapshot::VisitPair& visit) -> Result<Done> {
+      if (prefix == keys::session("session") && !is_readable) return fail_with(ErrorCode::kUnavailable, "unreadable");
+      Result<Done> visited = Done{};
+      last.visit_portraits([&](const Portrait& portrait) {
+        std::string value;
+        encode(portrait, value);
+        if (visited && key_of(portrait).starts_with(prefix)) visited = visit(key_of(portrait), value);
+      });
+      return visited;
+    };
+    NextSnapshot next(fetch, last.digest());
+    ASSERT_TRUE(next.foresee(2, bytes_of(released)));
+    const auto replayed = next.replay(2, Instant{2}, bytes_of(released));
+    EXPECT_EQ(is_readable, replayed.has_value());
+    EXPECT_EQ(is_readable, next.replaces(keys::session("session")) && replayed);
+  }
 }
 
 }  // namespace

@@ -116,6 +116,16 @@ TEST_F(TaskBookTest, NewWorkIsRefusedWhenMemoryIsFullButReportsAreNot) {
   EXPECT_EQ(ErrorCode::kBackpressure, ledger.ask(Resubmission{.task_id = "T1"}).error().code);
 }
 
+TEST_F(TaskBookTest, NothingIsLeasedWhenTheJournalIsFull) {
+  ledger.submit("T1");
+  ledger.submit("T2");
+  const auto lease = ledger.lease();
+  ledger.has_room = false;
+  EXPECT_EQ(ErrorCode::kBackpressure, ledger.ask(LeaseRequest{.worker = "w", .queues = {"q"}}).error().code);
+  EXPECT_THAT(ledger.ask(LeaseRequest{.worker = "w", .queues = {"empty"}}).value(), IsEmpty());
+  EXPECT_EQ(Report::kCommitted, complete("T1", lease->lease_id));
+}
+
 // --- lease ---
 
 TEST_F(TaskBookTest, ALeaseStartsTheNextAttempt) {
@@ -282,6 +292,13 @@ TEST_F(TaskBookTest, ARepeatedLeaseGivesTheLeasesThatLast) {
   // The task is leased again: not under this request.
   EXPECT_THAT(lease_ids({"q"}, 2), ElementsAre("T2", "T3"));
   EXPECT_THAT(lease_ids({"q"}, 2, "r"), IsEmpty());
+}
+
+TEST_F(TaskBookTest, ARepeatedLeaseLeavesOutWhatTimeHasEnded) {
+  ledger.submit("T1");
+  EXPECT_THAT(lease_ids({"q"}, 1, "r"), ElementsAre("T1"));
+  ledger.now = ledger.now + 2 * kMinute;  // and nothing has been recorded of it yet
+  EXPECT_THAT(lease_ids({"q"}, 1, "r"), IsEmpty());
 }
 
 TEST_F(TaskBookTest, ARepeatedLeaseShowsTheExpiryAsItIsNow) {

@@ -29,7 +29,7 @@ const Attempt* attempt_of(const Task& task, std::optional<Token> token) {
 // The time to wait after a failure: doubled each time, +-20 %, and only then capped.
 Millis backoff_after(const Task& task, std::uint64_t bits) {
   std::int64_t wait = task.backoff_initial;
-  for (std::uint32_t i = 0; i < task.failures && wait < 2 * task.backoff_max; ++i) wait *= 2;
+  for (std::uint32_t i = 0; i < task.failures && wait > 0 && wait < 2 * task.backoff_max; ++i) wait *= 2;
   const auto jitter = static_cast<std::int64_t>(bits % 401);
   return Millis{std::min(wait * (800 + jitter) / 1000, task.backoff_max)};
 }
@@ -106,7 +106,7 @@ std::vector<TaskLease> TaskBook::repeat_leases(const TaskAnswer& answer, Instant
   std::vector<TaskLease> leases;
   for (const Fence fence : answer.leases) {
     const Story* story = lease(fence);
-    if (story != nullptr) leases.push_back(lease_of(story->task, now));
+    if (story != nullptr && !is_expired(story->expires_at, now)) leases.push_back(lease_of(story->task, now));
   }
   return leases;
 }
@@ -146,6 +146,7 @@ Verdict<std::vector<TaskLease>> TaskBook::decide(const LeaseRequest& request, co
     seen.push_back(queue);
     for (auto next = queue->ready.begin(); next != queue->ready.end(); ++next) {
       if (std::ssize(leases) == request.count || payload_bytes >= kLeaseBytes) break;
+      if (!moment.has_room) return {refuse_new_work(moment)};
       const Task& task = *next->second;
       payload_bytes += task.payload_size;
       const Millis window{task.window_ms};

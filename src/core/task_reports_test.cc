@@ -176,6 +176,15 @@ TEST_F(TaskReportsTest, TheBackoffIsCappedAfterTheJitter) {
   EXPECT_TRUE(capped);
 }
 
+TEST_F(TaskReportsTest, WithoutABackoffItIsRetriedAtOnce) {
+  ledger.ask(Submission{.queue = "q", .payload = "p", .id = "T1", .retries = 100, .backoff_initial = Millis{0}});
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(TaskState::kWaiting, fail("T1", ledger.lease()->lease_id));
+    ledger.settle();
+  }
+  EXPECT_TRUE(ledger.lease().has_value());
+}
+
 // --- kill, resubmit ---
 
 TEST_F(TaskReportsTest, AKilledTasksHolderIsRefused) {

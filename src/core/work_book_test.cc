@@ -352,6 +352,16 @@ TEST_F(WorkBookTest, FullMemoryRefusesNewWorkOnly) {
   EXPECT_TRUE(answers<Acquired>(2));  // it was taken in already
 }
 
+TEST_F(WorkBookTest, NothingIsLeasedWhenTheJournalIsFull) {
+  const Acquired lease = ledger.acquire("A", 1);
+  ask(2);
+  ledger.has_room = false;
+  EXPECT_TRUE(succeed(lease.token).has_value());
+  EXPECT_EQ(ErrorCode::kBackpressure, ask(2).error().code);
+  ledger.has_room = true;
+  EXPECT_TRUE(answers<Acquired>(2));
+}
+
 TEST_F(WorkBookTest, TheLastOffsetIsAnOffsetLikeAnyOther) {
   process(kLastOffset);
   process(kLastOffset - 1);

@@ -78,7 +78,7 @@ Verdict<AcquireResult> WorkBook::decide(const WorkRequest& request, const Moment
                       settings.intervals_max, intervals)};
   }
   const bool is_head = domain != nullptr && domain->has_backlog();
-  if (!is_head && is_full(moment)) return {refuse_new_work(moment)};
+  if (!moment.has_room || (!is_head && is_full(moment))) return {refuse_new_work(moment)};
 
   WorkHold hold;
   hold.offset = offset;

@@ -17,14 +17,15 @@ bool has_segment(const std::vector<std::string>& names) {
 }
 
 // A folder that was copied or cut but whose fence was not raised must not grant anything.
-Result<Done> refuse_unfinished(Files& files, const std::string& folder) {
-  if (files.exists(path_of(folder, kUnfinishedCopyName))) {
+Result<Done> refuse_unfinished(const std::vector<std::string>& names, const std::string& folder) {
+  const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  if (has(kUnfinishedCopyName)) {
     return fail_with(ErrorCode::kInvalid,
                      "{}: expected a finished copy, found {}: a backup or restore into this folder did not end. Remove "
                      "the folder and do it again",
                      folder, kUnfinishedCopyName);
   }
-  if (files.exists(path_of(folder, kUnfinishedRepairName))) {
+  if (has(kUnfinishedRepairName)) {
     return fail_with(ErrorCode::kInvalid,
                      "{}: expected a finished repair, found {}: a repair of this folder did not end. Finish it: tenure "
                      "journal repair --accept-loss {}",
@@ -42,6 +43,7 @@ FileJournal::FileJournal(Files& files, std::string folder, std::unique_ptr<FileL
       lock_(std::move(lock)),
       entropy_(entropy),
       options_(std::move(options)),
+      snapshots_(files_, folder_, options_.snapshot_bytes),
       spare_(files_, folder_, options_.segment_bytes) {}
 
 Result<std::unique_ptr<FileJournal>> FileJournal::open(Files& files, std::string folder, Entropy& entropy,
@@ -49,12 +51,12 @@ Result<std::unique_ptr<FileJournal>> FileJournal::open(Files& files, std::string
   if (!files.exists(folder)) {
     if (auto made = files.make_folder(folder); !made) return tl::unexpected(made.error());
   }
-  if (!options.may_be_unfinished) {
-    if (auto refused = refuse_unfinished(files, folder); !refused) return tl::unexpected(refused.error());
-  }
-  // A folder of something else is not even locked.
   const auto names = files.list(folder);
   if (!names) return tl::unexpected(names.error());
+  if (!options.may_be_unfinished) {
+    if (auto refused = refuse_unfinished(*names, folder); !refused) return tl::unexpected(refused.error());
+  }
+  // A folder of something else is not even locked.
   if (!has_segment(*names)) {
     for (const std::string& name : *names) {
       if (name == kLockName || name.ends_with(kTemporarySuffix)) continue;
@@ -85,12 +87,12 @@ void FileJournal::stop_threads() {
 
 // --- at the start ---
 
-Result<Done> FileJournal::start(Visit visit) {
+Result<Done> FileJournal::start(std::uint64_t after, Visit visit) {
   const auto names = files_.list(folder_);
   if (!names) return tl::unexpected(names.error());
   const bool is_there = has_segment(*names);
   auto done = is_there ? sync_all(*names) : begin_anew();
-  if (done && is_there) done = take_up(visit);
+  if (done && is_there) done = take_up(after, visit);
   if (!done) return done;
 
   auto segment = files_.open(end_.path, Files::Mode::kReadWrite);
@@ -131,14 +133,21 @@ Result<Done> FileJournal::begin_anew() {
   return roll(1, 0);
 }
 
-Result<Done> FileJournal::take_up(Visit visit) {
+Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
   std::uint64_t frames = 0;
-  auto end = walk(files_, folder_, 0, [&](const Frame& frame) {
+  auto end = walk(files_, folder_, {.after = after}, [&](const Frame& frame) {
     if (++frames % kProgressFrames == 0 && options_.on_progress) options_.on_progress(frames);
     return visit(frame);
   });
   if (!end) return tl::unexpected(end.error());
+  const auto snapshots = snapshots_.list();
+  if (!snapshots) return tl::unexpected(snapshots.error());
+  compare_with_snapshots(files_, folder_, *snapshots, *end);
   if (end->tail == Tail::kDamaged) return refuse_damage(folder_, *end);
+  if (auto removed = remove_temporaries(); !removed) return removed;
+  if (!end->is_vouched) {
+    if (auto rewritten = rewrite_last_batch(files_, *end); !rewritten) return rewritten;
+  }
   if (end->tail == Tail::kTorn) {
     auto copy = cut_tail(files_, folder_, *end);
     if (!copy) return tl::unexpected(copy.error());
@@ -151,17 +160,23 @@ Result<Done> FileJournal::take_up(Visit visit) {
   return Done{};
 }
 
-Result<Done> FileJournal::read(std::uint64_t after, Visit visit) const {
-  const std::uint64_t durable = durable_.load();
-  if (after >= durable) return Done{};
-  bool is_done = false;
-  const auto end = walk(files_, folder_, after, [&](const Frame& frame) -> Result<Done> {
-    // What is written and not yet synced is nobody's business.
-    is_done = frame.sequence > durable;
-    if (is_done) return fail_with(ErrorCode::kUnavailable, "not yet durable");
-    return visit(frame);
-  });
-  if (!end && !is_done) return tl::unexpected(end.error());
+// They are no use to anybody, and a full disk may need their room.
+Result<Done> FileJournal::remove_temporaries() {
+  const auto names = files_.list(folder_);
+  if (!names) return tl::unexpected(names.error());
+  for (const std::string& name : *names) {
+    if (!name.ends_with(kTemporarySuffix)) continue;
+    if (auto removed = files_.remove(path_of(folder_, name)); !removed) return removed;
+  }
+  return Done{};
+}
+
+Result<Done> FileJournal::read(FrameRange range, Visit visit) const {
+  // What is written and not yet synced is nobody's business.
+  range.upto = std::min(range.upto, durable_.load());
+  if (range.after >= range.upto) return Done{};
+  const auto end = walk(files_, folder_, range, visit);
+  if (!end) return tl::unexpected(end.error());
   return Done{};
 }
 
@@ -175,10 +190,11 @@ void FileJournal::listen(Listener* listener) {
 
 std::uint64_t FileJournal::append(std::uint64_t /*epoch*/, Instant stamp, std::string_view payload) {
   const MutexLock lock(mutex_);
-  put_frame(appended_, ++last_, stamp, payload);
+  TENURE_CHECK(payload.size() <= kPayloadBytesMax, "a frame of {} bytes", payload.size());
+  put_frame(appended_, last_ + 1, stamp, payload);
   unwritten_ += frame_bytes(payload.size());
   last_stamp_ = stamp;
-  return last_;
+  return ++last_;
 }
 
 void FileJournal::commit() {
@@ -195,7 +211,7 @@ void FileJournal::run() {
     bool is_idle = false;
     {
       const MutexLock lock(mutex_);
-      while (!stopping_ && !failed_ && !is_idle && wanted_ <= durable_) {
+      while (!stopping_ && !failure_ && !is_idle && wanted_ <= durable_) {
         if (needs_vouching_) {
           wake_.wait_for(mutex_, options_.idle);
           is_idle = wanted_ <= durable_;
@@ -203,7 +219,7 @@ void FileJournal::run() {
           wake_.wait(mutex_);
         }
       }
-      if (stopping_ || failed_) return;
+      if (stopping_ || failure_) return;
     }
     is_idle ? vouch() : step();
   }
@@ -212,7 +228,7 @@ void FileJournal::run() {
 bool FileJournal::step() {
   {
     const MutexLock lock(mutex_);
-    if (failed_ || appended_.empty()) return false;
+    if (failure_ || appended_.empty()) return false;
     taken_.clear();
     taken_.swap(appended_);
   }
@@ -225,7 +241,7 @@ bool FileJournal::vouch() {
   {
     const MutexLock lock(mutex_);
     // What was appended meanwhile will vouch for it.
-    if (failed_ || !appended_.empty()) return false;
+    if (failure_ || !appended_.empty()) return false;
     put_frame(appended_, ++last_, last_stamp_, {});
     unwritten_ += frame_bytes(0);
     taken_.clear();
@@ -239,7 +255,7 @@ bool FileJournal::write_taken() {
   if (auto written = write_batches(taken_); !written) {
     {
       const MutexLock lock(mutex_);
-      failed_ = true;
+      failure_ = written.error();
     }
     report([&](Listener& listener) { listener.on_failed(Outcome::kUnknown, written.error().message); });
     return false;
@@ -304,7 +320,7 @@ Result<Done> FileJournal::close() {
   step();
   vouch();
   const MutexLock lock(mutex_);
-  if (failed_) return fail_with(ErrorCode::kUnavailable, "{}: the journal has failed before its end", folder_);
+  if (failure_) return fail_with(failure_->code, "{}: the journal has failed: {}", folder_, failure_->message);
   return Done{};
 }
 
@@ -338,6 +354,7 @@ Result<Done> FileJournal::roll(std::uint64_t first, std::uint64_t frame_size) {
   end_.segment = header;
   end_.offset = kSegmentHeaderBytes;
   room_ = header.bytes - end_.offset;
+  snapshots_.grown();
   return Done{};
 }
 

@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/entropy.h"
 #include "base/files.h"
 #include "base/mutex.h"
+#include "journal/file_snapshots.h"
 #include "journal/journal.h"
 #include "journal/recovery.h"
 #include "journal/spare_segment.h"
@@ -29,7 +31,8 @@ class FileJournal final : public Journal {
 
   struct Options {
     std::uint64_t segment_bytes = std::uint64_t{64} << 20;
-    Millis idle{50};  // after it an empty batch vouches for the last one
+    std::uint64_t snapshot_bytes = std::uint64_t{256} << 20;  // see FileSnapshots
+    Millis idle{50};                                          // after it an empty batch vouches for the last one
     Threads threads = Threads::kOwn;
     std::function<void(std::uint64_t frames)> on_progress{};  // now and then, while the start reads many
     bool may_be_unfinished = false;  // for whoever finishes a copy or a repair; see file_names.h
@@ -49,8 +52,9 @@ class FileJournal final : public Journal {
   // As if killed: what was not durable is lost. See close.
   ~FileJournal() override;
 
-  Result<Done> start(Visit visit) override;
-  Result<Done> read(std::uint64_t after, Visit visit) const override;
+  Snapshots* snapshots() override { return &snapshots_; }
+  Result<Done> start(std::uint64_t after, Visit visit) override;
+  Result<Done> read(FrameRange range, Visit visit) const override;
   void listen(Listener* listener) override;
   std::uint64_t append(std::uint64_t epoch, Instant stamp, std::string_view payload) override;
   [[nodiscard]] std::uint64_t durable() const override { return durable_.load(); }
@@ -74,7 +78,8 @@ class FileJournal final : public Journal {
   // --- at the start ---
   Result<Done> sync_all(const std::vector<std::string>& names);
   Result<Done> begin_anew();
-  Result<Done> take_up(Visit visit);
+  Result<Done> take_up(std::uint64_t after, Visit visit);
+  Result<Done> remove_temporaries();
 
   // --- writing: the journal's thread, or whoever calls step ---
   void run();
@@ -99,7 +104,7 @@ class FileJournal final : public Journal {
   Listener* listener_ TENURE_GUARDED_BY(mutex_) = nullptr;
   bool reporting_ TENURE_GUARDED_BY(mutex_) = false;
   bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
-  bool failed_ TENURE_GUARDED_BY(mutex_) = false;
+  std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);
   std::string appended_ TENURE_GUARDED_BY(mutex_);      // frames not yet taken to be written
   std::uint64_t last_ TENURE_GUARDED_BY(mutex_) = 0;    // appended
   std::uint64_t wanted_ TENURE_GUARDED_BY(mutex_) = 0;  // asked to be durable
@@ -114,6 +119,7 @@ class FileJournal final : public Journal {
   bool needs_vouching_ = false;
   std::string taken_;
 
+  FileSnapshots snapshots_;
   SpareSegment spare_;
   std::thread thread_;
 };

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/temporary_folder.h"
 #include "journal/file_names.h"
 #include "journal/testing.h"
 
@@ -109,7 +110,7 @@ TEST(FileJournalTest, ReadsWhatIsDurableWhileItGoesOn) {
   world.journal->append(0, Instant{1000}, "not yet");
   std::vector<std::string> tail;
   const auto read = [&](std::uint64_t after) {
-    return world.journal->read(after, [&](const Frame& frame) -> Result<Done> {
+    return world.journal->read({.after = after}, [&](const Frame& frame) -> Result<Done> {
       tail.emplace_back(frame.payload);
       return Done{};
     });
@@ -269,21 +270,12 @@ TEST(FileJournalTest, AVisitorThatRefusesChangesNothing) {
   const auto before = world.files.state();
   auto journal = FileJournal::open(world.files, kFolder, world.entropy, world.options).value();
   const auto started =
-      journal->start([](const Frame&) -> Result<Done> { return fail_with(ErrorCode::kInvalid, "an invariant"); });
+      journal->start(0, [](const Frame&) -> Result<Done> { return fail_with(ErrorCode::kInvalid, "an invariant"); });
   EXPECT_EQ("an invariant", started.error().message);
   EXPECT_EQ(before, world.files.state());
 }
 
 // --- with threads, on the machine's files ---
-
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "tenure-journal-XXXXXX";
-    path = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 TEST(FileJournalThreadTest, ManyThreadsShareBatches) {
   const TemporaryFolder folder;
@@ -292,8 +284,8 @@ TEST(FileJournalThreadTest, ManyThreadsShareBatches) {
   constexpr std::uint64_t kThreads = 8;
   constexpr std::uint64_t kEach = 500;
   {
-    auto journal = FileJournal::open(real_files(), folder.path, entropy, options).value();
-    ASSERT_TRUE(journal->start([](const Frame&) -> Result<Done> { return Done{}; }));
+    auto journal = FileJournal::open(real_files(), folder.path(), entropy, options).value();
+    ASSERT_TRUE(journal->start(0, [](const Frame&) -> Result<Done> { return Done{}; }));
     std::vector<std::thread> threads;
     for (std::uint64_t i = 0; i < kThreads; ++i) {
       threads.emplace_back([&] {
@@ -307,23 +299,23 @@ TEST(FileJournalThreadTest, ManyThreadsShareBatches) {
     for (auto& thread : threads) thread.join();
     ASSERT_TRUE(journal->close());
   }
-  auto journal = FileJournal::open(real_files(), folder.path, entropy, options).value();
+  auto journal = FileJournal::open(real_files(), folder.path(), entropy, options).value();
   std::uint64_t frames = 0;
-  ASSERT_TRUE(journal->start([&](const Frame& frame) -> Result<Done> {
+  ASSERT_TRUE(journal->start(0, [&](const Frame& frame) -> Result<Done> {
     if (!frame.payload.empty()) ++frames;
     return Done{};
   }));
   EXPECT_EQ(kThreads * kEach, frames);
-  EXPECT_TRUE(walk(real_files(), folder.path, 0, [](const Frame&) -> Result<Done> { return Done{}; })->is_vouched);
+  EXPECT_TRUE(walk(real_files(), folder.path(), {}, [](const Frame&) -> Result<Done> { return Done{}; })->is_vouched);
 }
 
 TEST(FileJournalThreadTest, VouchesWhenIdle) {
   const TemporaryFolder folder;
   SystemEntropy entropy;
   auto journal =
-      FileJournal::open(real_files(), folder.path + "/made", entropy, {.segment_bytes = 64 << 10, .idle = Millis{1}})
+      FileJournal::open(real_files(), folder.path() + "/made", entropy, {.segment_bytes = 64 << 10, .idle = Millis{1}})
           .value();
-  ASSERT_TRUE(journal->start([](const Frame&) -> Result<Done> { return Done{}; }));
+  ASSERT_TRUE(journal->start(0, [](const Frame&) -> Result<Done> { return Done{}; }));
   journal->append(0, Instant{1}, "one");
   journal->commit();
   while (journal->durable() < 2) std::this_thread::yield();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,7 @@
 
 #include <tenure/types.h>
 #include "base/result.h"
+#include "journal/snapshots.h"
 
 namespace tenure {
 
@@ -18,6 +20,12 @@ struct Frame {
   std::uint64_t sequence = 0;  // consecutive, from 1
   Instant stamp;
   std::string_view payload;  // empty in a frame that only vouches for those before it
+};
+
+// The frames after the one, up to and with the other.
+struct FrameRange {
+  std::uint64_t after = 0;
+  std::uint64_t upto = std::numeric_limits<std::uint64_t>::max();
 };
 
 class Journal {
@@ -41,11 +49,14 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
   virtual ~Journal() = default;
 
-  // Reads what is there, from the beginning, and makes ready for appending. Once, before the first append. A visitor
-  // that fails ends it with its failure, and nothing was changed.
-  virtual Result<Done> start(Visit visit) = 0;
-  // Reads the durable frames after this sequence number; called again and again, it follows the tail.
-  [[nodiscard]] virtual Result<Done> read(std::uint64_t after, Visit visit) const = 0;
+  // Null: this journal keeps all its frames.
+  [[nodiscard]] virtual Snapshots* snapshots() { return nullptr; }
+
+  // Reads what is there after this frame, and makes ready for appending. Once, before the first append. A visitor that
+  // fails ends it with its failure, and nothing was changed.
+  virtual Result<Done> start(std::uint64_t after, Visit visit) = 0;
+  // Reads the durable ones of these frames; called again and again, it follows the tail.
+  [[nodiscard]] virtual Result<Done> read(FrameRange range, Visit visit) const = 0;
 
   // Null: nobody; when that returns, no report from a thread of the journal's own is under way any more.
   virtual void listen(Listener* listener) = 0;

@@ -1,10 +1,12 @@
 #include "journal/memory_journal.h"
 
+#include <algorithm>
+
 namespace tenure {
 
-Result<Done> MemoryJournal::read(std::uint64_t after, Visit visit) const {
+Result<Done> MemoryJournal::read(FrameRange range, Visit visit) const {
   const MutexLock lock(mutex_);
-  for (std::uint64_t i = after; i < frames_.size(); ++i) {
+  for (std::uint64_t i = range.after; i < std::min<std::uint64_t>(frames_.size(), range.upto); ++i) {
     if (auto visited = visit({i + 1, frames_[i].stamp, frames_[i].payload}); !visited) return visited;
   }
   return Done{};

@@ -17,8 +17,8 @@ class MemoryJournal final : public Journal {
   enum class Keep : bool { kNothing, kFrames };
   explicit MemoryJournal(Keep keep) : keep_(keep) {}
 
-  Result<Done> start(Visit visit) override { return read(0, visit); }
-  Result<Done> read(std::uint64_t after, Visit visit) const override;
+  Result<Done> start(std::uint64_t after, Visit visit) override { return read({.after = after}, visit); }
+  Result<Done> read(FrameRange range, Visit visit) const override;
   void listen(Listener* listener) override;
   std::uint64_t append(std::uint64_t epoch, Instant stamp, std::string_view payload) override;
   [[nodiscard]] std::uint64_t durable() const override { return durable_.load(); }

@@ -23,7 +23,7 @@ struct Ear final : Journal::Listener {
 
 std::vector<std::string> frames_of(const Journal& journal) {
   std::vector<std::string> frames;
-  const auto read = journal.read(0, [&](const Frame& frame) -> Result<Done> {
+  const auto read = journal.read({}, [&](const Frame& frame) -> Result<Done> {
     frames.push_back(std::to_string(frame.sequence) + "@" + std::to_string(frame.stamp.ms) + ":" +
                      std::string(frame.payload));
     return Done{};
@@ -52,7 +52,7 @@ TEST(MemoryJournalTest, ReadsUntilTheVisitorHasEnough) {
   MemoryJournal journal(Keep::kFrames);
   for (int i = 0; i < 5; ++i) journal.append(0, Instant{i}, "x");
   int seen = 0;
-  const auto read = journal.read(1, [&](const Frame& /*frame*/) -> Result<Done> {
+  const auto read = journal.read({.after = 1}, [&](const Frame& /*frame*/) -> Result<Done> {
     if (++seen < 2) return Done{};
     return fail_with(ErrorCode::kInvalid, "enough");
   });

@@ -12,13 +12,14 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 // Walks one segment after the other.
 class Walker {
  public:
-  Walker(Files& files, std::vector<SegmentFile> segments, std::uint64_t after, Journal::Visit visit)
-      : files_(files), segments_(std::move(segments)), after_(after), visit_(visit) {}
+  Walker(Files& files, std::vector<SegmentFile> segments, FrameRange range, Journal::Visit visit)
+      : files_(files), segments_(std::move(segments)), range_(range), visit_(visit) {}
 
   Result<JournalEnd> run() {
     for (std::size_t i = first_needed(); i < segments_.size(); ++i) {
       if (auto entered = enter(segments_[i]); !entered) return tl::unexpected(entered.error());
       if (auto read = read_frames(); !read) return tl::unexpected(read.error());
+      if (is_through()) break;
       if (auto judged = look_at_tail(i + 1 == segments_.size()); !judged) return tl::unexpected(judged.error());
       if (end_.tail != Tail::kClean) break;
     }
@@ -29,7 +30,7 @@ class Walker {
   // The last segment that begins with or before the first frame that is asked for.
   [[nodiscard]] std::size_t first_needed() const {
     std::size_t needed = 0;
-    while (needed + 1 < segments_.size() && segments_[needed + 1].first <= after_ + 1) ++needed;
+    while (needed + 1 < segments_.size() && segments_[needed + 1].first <= range_.after + 1) ++needed;
     return needed;
   }
 
@@ -62,19 +63,23 @@ class Walker {
     end_.path = file.path;
     end_.segment = header;
     end_.batch = header.first;
+    end_.batch_offset = kSegmentHeaderBytes;
     return Done{};
   }
 
+  [[nodiscard]] bool is_through() const { return end_.next > range_.upto; }
+
   Result<Done> read_frames() {
-    while (true) {
+    while (!is_through()) {
       auto frame = reader_->peek();
       if (!frame) return tl::unexpected(frame.error());
       if (!frame->has_value() || !is_next((*frame)->header)) return Done{};
       const auto& [header, payload] = **frame;
-      if (header.sequence > after_) {
+      if (header.sequence > range_.after) {
         if (auto visited = visit_({header.sequence, header.stamp, payload}); !visited) return visited;
         ++end_.frames;
       }
+      if (header.batch == header.sequence) end_.batch_offset = reader_->offset();
       end_.batch = header.batch;
       end_.is_vouched = payload.empty();
       end_.next = header.sequence + 1;
@@ -82,6 +87,7 @@ class Walker {
       end_.last_stamp = header.stamp;
       reader_->skip(**frame);
     }
+    return Done{};
   }
 
   // A frame begins a batch, or goes on with the one before it.
@@ -130,7 +136,7 @@ class Walker {
 
   Files& files_;
   const std::vector<SegmentFile> segments_;
-  const std::uint64_t after_;
+  const FrameRange range_;
   const Journal::Visit visit_;
   std::unique_ptr<SegmentReader> reader_;
   JournalEnd end_;
@@ -154,17 +160,17 @@ Result<std::vector<SegmentFile>> find_segments(Files& files, const std::string& 
   return segments;
 }
 
-Result<JournalEnd> walk(Files& files, const std::string& folder, std::uint64_t after, Journal::Visit visit) {
+Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange range, Journal::Visit visit) {
   auto segments = find_segments(files, folder);
   if (!segments) return tl::unexpected(segments.error());
   if (segments->empty()) {
     return fail_with(ErrorCode::kInvalid, "{}: expected a journal, found no segment (*{})", folder, kSegmentSuffix);
   }
-  if (segments->front().first > after + 1) {
+  if (segments->front().first > range.after + 1) {
     return fail_with(ErrorCode::kInvalid, "{}: expected the segment with frame {}, found that the first begins with {}",
-                     folder, after + 1, segments->front().first);
+                     folder, range.after + 1, segments->front().first);
   }
-  return Walker(files, std::move(*segments), after, visit).run();
+  return Walker(files, std::move(*segments), range, visit).run();
 }
 
 tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end) {
@@ -173,6 +179,19 @@ tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEn
       "the journal is damaged: {}. Nothing was changed. Restore a backup, or cut the journal there and lose "
       "what follows: tenure journal repair --accept-loss {}",
       end.why, folder);
+}
+
+Result<Done> rewrite_last_batch(Files& files, const JournalEnd& end) {
+  const auto segment = files.open(end.path, Files::Mode::kReadWrite);
+  if (!segment) return tl::unexpected(segment.error());
+  std::string piece;
+  for (std::uint64_t at = end.batch_offset; at < end.offset; at += piece.size()) {
+    piece.resize(std::min(kPieceBytes, end.offset - at));
+    const auto read = (*segment)->read_at(at, absl::MakeSpan(piece));
+    if (!read) return tl::unexpected(read.error());
+    if (auto written = (*segment)->write_at(at, piece); !written) return written;
+  }
+  return (*segment)->sync();
 }
 
 Result<std::string> cut_tail(Files& files, const std::string& folder, const JournalEnd& end) {

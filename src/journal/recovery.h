@@ -47,11 +47,12 @@ Result<std::vector<SegmentFile>> find_segments(Files& files, const std::string& 
 struct JournalEnd {
   std::string path;  // of the segment
   SegmentHeader segment;
-  std::uint64_t offset = 0;  // behind the last frame
-  std::uint64_t next = 1;    // the sequence number of the frame to come
-  std::uint64_t chain = 0;   // the last frame's checksum
-  std::uint64_t batch = 0;   // the last frame's: all before it are durable beyond doubt
-  bool is_vouched = true;    // the last batch is empty, or there is none
+  std::uint64_t offset = 0;        // behind the last frame
+  std::uint64_t next = 1;          // the sequence number of the frame to come
+  std::uint64_t chain = 0;         // the last frame's checksum
+  std::uint64_t batch = 0;         // the last frame's: all before it are durable beyond doubt
+  std::uint64_t batch_offset = 0;  // where it begins
+  bool is_vouched = true;          // the last batch is empty, or there is none
   Instant last_stamp;
   Tail tail = Tail::kClean;
   std::uint64_t tail_bytes = 0;  // from the offset up to the last byte that is not zero
@@ -59,13 +60,17 @@ struct JournalEnd {
   std::uint64_t frames = 0;      // visited
 };
 
-// Visits the frames after this sequence number. Fails, naming file, offset and what was expected and found, if a
+// Visits these frames. Fails, naming file, offset and what was expected and found, if a
 // segment is missing, misplaced or not one of this journal; a damaged end is not a failure here, but told in the
-// answer.
-Result<JournalEnd> walk(Files& files, const std::string& folder, std::uint64_t after, Journal::Visit visit);
+// answer. The tail is looked at only if the range goes on to the end.
+Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange range, Journal::Visit visit);
 
 // The failure that a damaged end is to whoever wanted to go on from there.
 tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end);
+
+// Writes the last batch again, as it is, and syncs it. If a sync of it had failed, the page cache may have it and the
+// disk not, and another sync would not know.
+Result<Done> rewrite_last_batch(Files& files, const JournalEnd& end);
 
 // Copies the tail into a file of its own and puts zeros in its place. Answers the copy's path.
 Result<std::string> cut_tail(Files& files, const std::string& folder, const JournalEnd& end);

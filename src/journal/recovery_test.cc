@@ -58,7 +58,7 @@ TEST(WalkTest, BeginsBehindTheFrameAskedFor) {
   for (int i = 1; i <= 200; ++i) world.write({"payload number " + std::to_string(i)});
   ASSERT_GT(world.segments().size(), 2U);
   std::vector<std::string> seen;
-  const auto end = walk(world.files, kFolder, 150, [&](const Frame& frame) -> Result<Done> {
+  const auto end = walk(world.files, kFolder, {.after = 150}, [&](const Frame& frame) -> Result<Done> {
     EXPECT_EQ(151U + seen.size(), frame.sequence);
     seen.emplace_back(frame.payload);
     return Done{};
@@ -72,7 +72,7 @@ TEST(WalkTest, AVisitorMayStopIt) {
   JournalWorld world;
   world.write({"one", "two"});
   int visited = 0;
-  const auto end = walk(world.files, kFolder, 0, [&](const Frame&) -> Result<Done> {
+  const auto end = walk(world.files, kFolder, {}, [&](const Frame&) -> Result<Done> {
     ++visited;
     return fail_with(ErrorCode::kInvalid, "enough");
   });
@@ -81,7 +81,7 @@ TEST(WalkTest, AVisitorMayStopIt) {
 }
 
 std::string failure_of(JournalWorld& world) {
-  const auto end = walk(world.files, kFolder, 0, [](const Frame&) -> Result<Done> { return Done{}; });
+  const auto end = walk(world.files, kFolder, {}, [](const Frame&) -> Result<Done> { return Done{}; });
   return end ? "none" : end.error().message;
 }
 

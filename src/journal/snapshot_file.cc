@@ -14,7 +14,7 @@ namespace tenure {
 namespace {
 
 constexpr std::string_view kMagic = "TENURE-S";
-constexpr std::uint64_t kHeaderBytes = 64;  // magic, version, journal id, sequence, chain, stamp, checksum
+constexpr std::uint64_t kHeaderBytes = 56;  // magic, version, journal id, sequence, chain, checksum
 constexpr std::uint64_t kFooterBytes = 64;  // index offset, index bytes, index checksum, pairs, digest, checksum, magic
 constexpr std::size_t kDigestBytes = 16;
 constexpr std::size_t kBlockBytes = 64 << 10;
@@ -31,7 +31,6 @@ std::string encode_header(const SnapshotMark& mark) {
     out.fixed64(mark.journal.low);
     out.fixed64(mark.sequence);
     out.fixed64(mark.chain);
-    out.fixed64(static_cast<std::uint64_t>(mark.stamp.ms));
   }
   const std::uint64_t checksum = hash64(bytes);
   ByteWriter(bytes, 8).fixed64(checksum);
@@ -52,7 +51,6 @@ Result<SnapshotMark> decode_header(std::string_view bytes, const std::string& pa
   mark.journal.low = in.fixed64();
   mark.sequence = in.fixed64();
   mark.chain = in.fixed64();
-  mark.stamp = Instant{static_cast<std::int64_t>(in.fixed64())};
   if (in.fixed64() != hash64(bytes.substr(0, kHeaderBytes - 8))) return bad(path, "the header's checksum is wrong");
   if (version != kFormatVersion) {
     return bad(path, "expected format version {}, found {}; use a version of tenure that knows it", kFormatVersion,
@@ -122,7 +120,7 @@ Result<Done> SnapshotWriter::end_block() {
   return write(packed_);
 }
 
-Result<std::string> SnapshotWriter::finish(std::string_view digest) {
+Result<Done> SnapshotWriter::finish(std::string_view digest) {
   TENURE_CHECK(digest.size() == kDigestBytes, "a digest of {} bytes", digest.size());
   auto done = end_block();
   std::string footer;
@@ -140,22 +138,22 @@ Result<std::string> SnapshotWriter::finish(std::string_view digest) {
   if (done) done = write(index_);
   if (done) done = write(footer);
   if (done) done = file_->sync();
-  if (!done) return tl::unexpected(done.error());
+  if (!done) return done;
 
   // Trusted only as far as it can be read.
   auto reader = SnapshotReader::open(files_, file_->path());
   if (!reader) return tl::unexpected(reader.error());
-  std::uint64_t pairs = 0;
-  done = (*reader)->visit("", [&](std::string_view, std::string_view) -> Result<Done> {
-    ++pairs;
-    return Done{};
-  });
-  if (done && pairs != pairs_) done = bad(file_->path(), "expected {} pairs, found {}", pairs_, pairs);
-  std::string path = path_of(folder_, numbered_name(mark_.sequence, kSnapshotSuffix));
+  done = (*reader)->verify();
+  const std::string path = snapshot_path(folder_, mark_.sequence);
   if (done) done = files_.rename(file_->path(), path);
+  is_finished_ = done.has_value();
   if (done) done = files_.sync_folder(folder_);
-  if (!done) return tl::unexpected(done.error());
-  return path;
+  return done;
+}
+
+// As far as it can be: the next one removes what is left.
+SnapshotWriter::~SnapshotWriter() {
+  if (!is_finished_) static_cast<void>(files_.remove(file_->path()));
 }
 
 // --- reading ---
@@ -251,22 +249,37 @@ Result<Done> SnapshotReader::visit(std::string_view prefix, Visit visit) {
       const std::string_view key = in.bytes();
       const std::string_view value = in.bytes();
       if (!in.ok()) return bad(path(), "offset {}: a block's pairs are wrong", block->offset);
-      if (!key.starts_with(prefix)) continue;
+      if (key < prefix) continue;
+      if (!key.starts_with(prefix)) return Done{};
       if (auto visited = visit(key, value); !visited) return visited;
     }
   }
   return Done{};
 }
 
-Result<std::vector<std::string>> find_snapshots(Files& files, const std::string& folder) {
+Result<Done> SnapshotReader::verify() {
+  std::uint64_t pairs = 0;
+  auto read = visit("", [&](std::string_view, std::string_view) -> Result<Done> {
+    ++pairs;
+    return Done{};
+  });
+  if (read && pairs != pairs_) return bad(path(), "expected {} pairs, found {}", pairs_, pairs);
+  return read;
+}
+
+std::string snapshot_path(const std::string& folder, std::uint64_t sequence) {
+  return path_of(folder, numbered_name(sequence, kSnapshotSuffix));
+}
+
+Result<std::vector<std::uint64_t>> find_snapshots(Files& files, const std::string& folder) {
   const auto names = files.list(folder);
   if (!names) return tl::unexpected(names.error());
-  std::vector<std::string> paths;
+  std::vector<std::uint64_t> frames;
   for (const std::string& name : *names) {
-    if (number_in(name, kSnapshotSuffix)) paths.push_back(path_of(folder, name));
+    if (const auto frame = number_in(name, kSnapshotSuffix)) frames.push_back(*frame);
   }
-  std::reverse(paths.begin(), paths.end());
-  return paths;
+  std::reverse(frames.begin(), frames.end());
+  return frames;
 }
 
 }  // namespace tenure

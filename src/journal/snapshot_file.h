@@ -11,11 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include <absl/functional/function_ref.h>
-
 #include "base/files.h"
 #include "base/result.h"
 #include "journal/segment.h"
+#include "journal/snapshots.h"
 
 namespace tenure {
 
@@ -24,19 +23,18 @@ struct SnapshotMark {
   JournalId journal;
   std::uint64_t sequence = 0;
   std::uint64_t chain = 0;  // the frame's checksum: what the next frame continues from
-  Instant stamp;            // the frame's
 };
 
 // Writes pairs in ascending order of their keys. One thread.
-class SnapshotWriter {
+class SnapshotWriter final : public SnapshotDraft {
  public:
   // Writes under a temporary name until `finish`.
   static Result<std::unique_ptr<SnapshotWriter>> create(Files& files, const std::string& folder,
                                                         const SnapshotMark& mark);
+  ~SnapshotWriter() override;
 
-  Result<Done> add(std::string_view key, std::string_view value);
-  // Completes the file, reads all of it again, and only then gives it its name. `digest` is kept with it.
-  Result<std::string> finish(std::string_view digest);
+  Result<Done> add(std::string_view key, std::string_view value) override;
+  Result<Done> finish(std::string_view digest) override;
 
  private:
   SnapshotWriter(Files& files, std::string folder, const SnapshotMark& mark, std::unique_ptr<File> file);
@@ -55,23 +53,24 @@ class SnapshotWriter {
   std::string last_key_;
   std::string index_;
   std::string packed_;
+  bool is_finished_ = false;
 };
 
 // Reads a snapshot. One thread.
-class SnapshotReader {
+class SnapshotReader final : public Snapshot {
  public:
   // Reads header, footer and index. A failure says what is wrong with the file.
   static Result<std::unique_ptr<SnapshotReader>> open(Files& files, const std::string& path);
 
   [[nodiscard]] const SnapshotMark& mark() const { return mark_; }
-  [[nodiscard]] const std::string& digest() const { return digest_; }
+  [[nodiscard]] std::uint64_t sequence() const override { return mark_.sequence; }
+  [[nodiscard]] const std::string& digest() const override { return digest_; }
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::string& path() const { return file_->path(); }
 
-  // Visits, in order, the pairs whose keys begin with the prefix.
-  using Visit = absl::FunctionRef<Result<Done>(std::string_view key, std::string_view value)>;
-  Result<Done> visit(std::string_view prefix, Visit visit);
+  Result<Done> visit(std::string_view prefix, Visit visit) override;
+  Result<Done> verify() override;
 
  private:
   struct Block {
@@ -98,7 +97,8 @@ class SnapshotReader {
   std::optional<std::size_t> unpacked_;
 };
 
-// Snapshots of a folder by their names, newest first.
-Result<std::vector<std::string>> find_snapshots(Files& files, const std::string& folder);
+std::string snapshot_path(const std::string& folder, std::uint64_t sequence);
+// The frames that a folder has snapshots of, by their names, newest first.
+Result<std::vector<std::uint64_t>> find_snapshots(Files& files, const std::string& folder);
 
 }  // namespace tenure

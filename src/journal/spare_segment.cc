@@ -61,10 +61,12 @@ Result<std::string> SpareSegment::take(std::uint64_t bytes) {
     while (spare_ == Spare::kBeingMade) changed_.wait(mutex_);
     has_spare = spare_ == Spare::kReady && bytes == bytes_;
   }
+  // Somebody may have removed or cut it: *.tmp looks as if nobody needed it.
+  has_spare = has_spare && files_.size_of(path_) == Result<std::uint64_t>(bytes);
   auto done = has_spare ? files_.rename(path_, taken_path_) : make(taken_path_, bytes);
   if (!done) return tl::unexpected(done.error());
   const MutexLock lock(mutex_);
-  if (has_spare) spare_ = Spare::kNone;
+  if (bytes == bytes_) spare_ = Spare::kNone;
   changed_.notify_all();
   return taken_path_;
 }
@@ -73,6 +75,13 @@ Result<Done> SpareSegment::make(const std::string& path, std::uint64_t bytes) {
   if (files_.exists(path)) {
     if (auto removed = files_.remove(path); !removed) return removed;
   }
+  auto filled = fill(path, bytes);
+  // The last of a disk is not taken for something that is no use to anybody.
+  if (!filled) static_cast<void>(files_.remove(path));
+  return filled;
+}
+
+Result<Done> SpareSegment::fill(const std::string& path, std::uint64_t bytes) {
   const auto file = files_.open(path, Files::Mode::kCreate);
   if (!file) return tl::unexpected(file.error());
   const std::string zeros(std::min(bytes, kPieceBytes), '\0');

@@ -43,7 +43,7 @@ struct JournalWorld {
     auto opened = FileJournal::open(files, kFolder, entropy, options);
     if (!opened) return tl::unexpected(opened.error());
     journal = std::move(*opened);
-    return journal->start([&](const Frame& frame) -> Result<Done> {
+    return journal->start(0, [&](const Frame& frame) -> Result<Done> {
       if (!frame.payload.empty()) replayed.emplace_back(frame.payload);
       return Done{};
     });
@@ -64,13 +64,13 @@ struct JournalWorld {
   }
 
   JournalEnd walk_all() {
-    auto end = walk(files, kFolder, 0, [](const Frame&) -> Result<Done> { return Done{}; });
+    auto end = walk(files, kFolder, {}, [](const Frame&) -> Result<Done> { return Done{}; });
     TENURE_CHECK(end.has_value(), "{}", end.error().message);
     return *end;
   }
   std::vector<std::string> walk_payloads() {
     std::vector<std::string> payloads;
-    auto end = walk(files, kFolder, 0, [&](const Frame& frame) -> Result<Done> {
+    auto end = walk(files, kFolder, {}, [&](const Frame& frame) -> Result<Done> {
       payloads.emplace_back(frame.payload);
       return Done{};
     });

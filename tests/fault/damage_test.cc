@@ -17,7 +17,7 @@ std::uint64_t stride() { return in_soak() ? 1 : 64; }
 class DamageTest : public ::testing::Test {
  protected:
   FaultyFiles files_;
-  Damager damager_{files_, live(files_).promises};
+  Damager damager_{files_, live(files_, Script::AfterFailure::kStop, Script::Snapshots::kNone).promises};
   SeededEntropy dice_{5};
 
   [[nodiscard]] const std::vector<SegmentImage>& segments() const { return damager_.image().segments; }

@@ -46,11 +46,11 @@ void fail_every_operation(Fault fault, Lasting lasting, Tally& tally) {
   }
 }
 
-// Making a spare segment is the only thing that may fail: create, write and sync, once for each segment.
+// Only this may fail: making a spare segment (create, write and sync, once for each segment), and a snapshot.
 std::uint64_t operations_that_may_fail() {
   FaultyFiles files;
-  live(files);
-  return 3 * image_of(files).segments.size();
+  const Lived lived = live(files);
+  return 3 * lived.segments + lived.snapshot_operations;
 }
 
 TEST(FaultTest, IoErrorEveryOp) {

@@ -12,15 +12,19 @@ constexpr int kGoOnSteps = 3;
 
 }  // namespace
 
-Lived live(FaultyFiles& files, Script::AfterFailure after) {
+Lived live(FaultyFiles& files, Script::AfterFailure after, Script::Snapshots snapshots) {
   Process process(files);
   if (!process.is_up()) return {.promises = process.promises()};
-  Script script(process);
+  Script script(process, 11, snapshots);
   script.run(Script::kSteps, after);
   const bool ended_well = process.close();
   EXPECT_EQ(process.asked(), process.answered());
   EXPECT_EQ(0U, process.answers_after_failure());
-  return {.promises = process.promises(), .ended_well = ended_well};
+  return {.promises = process.promises(),
+          .ended_well = ended_well,
+          .segments = process.segments(),
+          .snapshots = process.snapshots(),
+          .snapshot_operations = process.snapshot_operations()};
 }
 
 std::uint64_t operations_of_a_life() {

@@ -12,10 +12,14 @@ namespace tenure {
 struct Lived {
   Promises promises;
   bool ended_well = false;
+  std::uint64_t segments = 0;   // that were begun
+  std::uint64_t snapshots = 0;  // that were made
+  std::uint64_t snapshot_operations = 0;
 };
 
 // The whole script and a good end, unless a fault comes first.
-Lived live(FaultyFiles& files, Script::AfterFailure after = Script::AfterFailure::kStop);
+Lived live(FaultyFiles& files, Script::AfterFailure after = Script::AfterFailure::kStop,
+           Script::Snapshots snapshots = Script::Snapshots::kTwo);
 
 // How many operations that takes.
 std::uint64_t operations_of_a_life();

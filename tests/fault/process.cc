@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <malloc.h>
+#include <optional>
+
+#include "authority/snapshots.h"
+#include "base/bytes.h"
 
 namespace tenure {
 namespace {
@@ -43,7 +47,7 @@ Digest Promises::digest_after(std::uint64_t sequence) const {
 
 // --- a process ---
 
-Process::Process(FaultyFiles& files, Instant at, std::uint64_t seed) : clock_(at), entropy_(seed) {
+Process::Process(FaultyFiles& files, Instant at, std::uint64_t seed) : files_(files), clock_(at), entropy_(seed) {
   keep_memory();
   auto opened = FileJournal::open(files, kFolder, entropy_,
                                   {.segment_bytes = kSegmentBytes, .threads = FileJournal::Threads::kNone});
@@ -61,7 +65,10 @@ Process::Process(FaultyFiles& files, Instant at, std::uint64_t seed) : clock_(at
   engine_ = std::move(*started);
   recovered_ = noting_->last();
   engine_->inspect([&](const State& state) { promises_.note_state(recovered_, state); });
-  engine_->observe([this](const State& state, Instant /*stamp*/, std::string_view /*record*/) {
+  segments_ = 1;
+  journal_->snapshots()->on_growth([this] { ++segments_; });
+  engine_->observe([this](const State& state, Instant /*stamp*/, std::string_view record) {
+    record_types_.insert(static_cast<std::uint32_t>(ByteReader(record).varint()));
     promises_.note_state(noting_->last(), state);
   });
 }
@@ -73,6 +80,18 @@ void Process::flush() {
 
 void Process::vouch() { journal_->vouch(); }
 
+void Process::make_snapshot() {
+  std::optional<std::uint64_t> frame;
+  engine_->take_digest([&](const Result<std::uint64_t>& taken) {
+    if (taken) frame = *taken;
+  });
+  flush();
+  if (!frame) return;
+  const std::uint64_t before = files_.operations();
+  if (tenure::make_snapshot(*noting_, *frame)) ++snapshots_;
+  snapshot_operations_ += files_.operations() - before;
+}
+
 void Process::pass(Millis by) {
   clock_.advance(by);
   while (!has_failed_ && engine_->run_due() <= now()) {
@@ -80,7 +99,7 @@ void Process::pass(Millis by) {
 }
 
 bool Process::close() {
-  engine_->cancel_all();
+  engine_->close();
   engine_->take_digest();
   return journal_->close().has_value();
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,14 +49,13 @@ class NotingJournal final : public Journal {
  public:
   explicit NotingJournal(FileJournal& journal) : journal_(journal) {}
 
-  Result<Done> start(Visit visit) override {
-    auto started = journal_.start(visit);
+  Snapshots* snapshots() override { return journal_.snapshots(); }
+  Result<Done> start(std::uint64_t after, Visit visit) override {
+    auto started = journal_.start(after, visit);
     last_ = journal_.durable();
     return started;
   }
-  [[nodiscard]] Result<Done> read(std::uint64_t after, Visit visit) const override {
-    return journal_.read(after, visit);
-  }
+  [[nodiscard]] Result<Done> read(FrameRange range, Visit visit) const override { return journal_.read(range, visit); }
   void listen(Listener* listener) override { journal_.listen(listener); }
   std::uint64_t append(std::uint64_t epoch, Instant stamp, std::string_view payload) override {
     return last_ = journal_.append(epoch, stamp, payload);
@@ -101,6 +101,8 @@ class Process {
   // Makes everything durable, and so has everything answered.
   void flush();
   void vouch();
+  // Of the state as it is. If it fails, nothing else does.
+  void make_snapshot();
   // Lets time pass, and does all that it asks for.
   void pass(Millis by);
   // Ends in good order; false: the journal had failed.
@@ -113,6 +115,10 @@ class Process {
   // Answers given after has_failed() that were no failures.
   [[nodiscard]] std::uint64_t answers_after_failure() const { return answers_after_failure_; }
   [[nodiscard]] std::uint64_t count_of(ErrorCode code) const;
+  [[nodiscard]] std::uint64_t segments() const { return segments_; }
+  [[nodiscard]] std::uint64_t snapshots() const { return snapshots_; }
+  [[nodiscard]] std::uint64_t snapshot_operations() const { return snapshot_operations_; }
+  [[nodiscard]] const std::set<std::uint32_t>& record_types() const { return record_types_; }
 
   [[nodiscard]] const Promises& promises() const { return promises_; }
   void note_fence(Fence fence) { promises_.note_fence(fence); }
@@ -124,6 +130,7 @@ class Process {
  private:
   void note_answer(std::size_t number, const Failure* failure);
 
+  FaultyFiles& files_;
   ManualClock clock_;
   SeededEntropy entropy_;
   std::unique_ptr<FileJournal> journal_;
@@ -138,6 +145,10 @@ class Process {
   std::uint64_t answered_ = 0;
   std::uint64_t answers_after_failure_ = 0;
   bool has_failed_ = false;
+  std::uint64_t segments_ = 0;
+  std::uint64_t snapshots_ = 0;
+  std::uint64_t snapshot_operations_ = 0;
+  std::set<std::uint32_t> record_types_;
 };
 
 }  // namespace tenure

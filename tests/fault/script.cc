@@ -9,7 +9,10 @@ constexpr auto kIgnore = [](const auto& /*reply*/) {};
 }  // namespace
 
 void Script::run(int steps, AfterFailure after) {
-  for (int i = 0; i < steps && !process_.has_failed(); ++i) step();
+  for (int i = 0; i < steps && !process_.has_failed(); ++i) {
+    step();
+    if (snapshots_ == Snapshots::kTwo && (i == kSteps * 2 / 5 || i == kSteps * 4 / 5)) process_.make_snapshot();
+  }
   if (!process_.has_failed() || after == AfterFailure::kStop) return;
   for (int i = 0; i < kAskOn; ++i) step();
 }

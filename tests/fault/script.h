@@ -16,9 +16,12 @@ class Script {
  public:
   // After a failure it may ask on for a while, to see that nobody is told anything else.
   enum class AfterFailure : bool { kStop, kAskOn };
+  // In the whole run two are made, if they are.
+  enum class Snapshots : bool { kNone, kTwo };
   static constexpr int kSteps = 220;
 
-  explicit Script(Process& process, std::uint64_t seed = 11) : process_(process), dice_(seed), seed_(seed) {}
+  explicit Script(Process& process, std::uint64_t seed = 11, Snapshots snapshots = Snapshots::kNone)
+      : process_(process), dice_(seed), seed_(seed), snapshots_(snapshots) {}
 
   void run(int steps = kSteps, AfterFailure after = AfterFailure::kStop);
 
@@ -51,6 +54,7 @@ class Script {
   Process& process_;
   SeededEntropy dice_;
   const std::uint64_t seed_;
+  const Snapshots snapshots_;
   std::uint64_t requests_ = 0;
   std::int64_t offset_ = 0;
   std::map<std::string, Offset> heads_;  // by domain: the offset whose turn it is

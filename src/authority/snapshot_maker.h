@@ -1,0 +1,49 @@
+// The thread that makes snapshots when they are due.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "authority/engine.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "journal/journal.h"
+
+namespace tenure {
+
+// Thread-safe. Runs until destroyed, which gives up what is not finished; a snapshot that failed is tried again when
+// the journal has grown. Engine, journal and clock outlive it; the journal has snapshots.
+class SnapshotMaker {
+ public:
+  using Tell = std::function<void(const std::string& line)>;  // may be empty; called on the maker's thread, too
+
+  SnapshotMaker(Engine& engine, Journal& journal, const Clock& clock, Tell tell);
+  ~SnapshotMaker();
+  SnapshotMaker(const SnapshotMaker&) = delete;
+  SnapshotMaker& operator=(const SnapshotMaker&) = delete;
+
+  // Makes one of the state as it is now, and waits for it.
+  Result<Done> make() TENURE_EXCLUDES(making_);
+
+ private:
+  void run();
+  void make_if_due() TENURE_EXCLUDES(making_);
+
+  Engine& engine_;
+  Journal& journal_;
+  const Clock& clock_;
+  const Tell tell_;
+  std::stop_source stop_;
+
+  Mutex making_;  // one at a time
+  Mutex mutex_;
+  Condition woken_;
+  bool has_grown_ TENURE_GUARDED_BY(mutex_) = true;
+  bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace tenure

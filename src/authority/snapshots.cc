@@ -1,0 +1,112 @@
+#include "authority/snapshots.h"
+
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "core/next_snapshot.h"
+
+namespace tenure {
+namespace {
+
+std::string bytes_of(Digest digest) {
+  std::string bytes;
+  ByteWriter out(bytes, 16);
+  out.fixed64(digest.high());
+  out.fixed64(digest.low());
+  return bytes;
+}
+
+Digest digest_in(std::string_view bytes) {
+  ByteReader in(bytes);
+  const std::uint64_t high = in.fixed64();
+  return {high, in.fixed64()};
+}
+
+Result<Done> go_on(const std::stop_token& stop) {
+  if (stop.stop_requested()) return fail_with(ErrorCode::kUnavailable, "the snapshot was given up");
+  return Done{};
+}
+
+// What the last one says, with what is newer in its place.
+Result<Done> merge(Snapshot* last, const NextSnapshot& next, SnapshotDraft& draft, const std::stop_token& stop) {
+  const auto pairs = next.pairs();
+  auto pair = pairs.begin();
+  const auto add_before = [&](const std::string_view* key) -> Result<Done> {
+    for (; pair != pairs.end() && (key == nullptr || pair->first < *key); ++pair) {
+      if (auto added = draft.add(pair->first, pair->second); !added) return added;
+    }
+    return go_on(stop);
+  };
+  if (last != nullptr) {
+    auto visited = last->visit("", [&](std::string_view key, std::string_view value) -> Result<Done> {
+      if (auto added = add_before(&key); !added) return added;
+      return next.replaces(key) ? Done{} : draft.add(key, value);
+    });
+    if (!visited) return visited;
+  }
+  return add_before(nullptr);
+}
+
+}  // namespace
+
+Result<Done> load_snapshot(const Snapshots& snapshots, std::uint64_t sequence, State& state) {
+  const auto snapshot = snapshots.open(sequence);
+  if (!snapshot) return tl::unexpected(snapshot.error());
+  auto loaded = (*snapshot)->visit(
+      "", [&](std::string_view key, std::string_view value) { return load_pair(state, key, value); });
+  if (!loaded) return fail_with(loaded.error().code, "snapshot of frame {}: {}", sequence, loaded.error().message);
+  state.finish_loading();
+  if (!is_of(**snapshot, state)) {
+    return fail_with(ErrorCode::kInvalid, "snapshot of frame {}: its digest is not that of what it holds", sequence);
+  }
+  return Done{};
+}
+
+bool is_of(const Snapshot& snapshot, const State& state) { return digest_in(snapshot.digest()) == state.digest(); }
+
+Result<std::unique_ptr<Snapshot>> newest_good_snapshot(const Snapshots& snapshots) {
+  const auto list = snapshots.list();
+  if (!list) return tl::unexpected(list.error());
+  for (const std::uint64_t sequence : *list) {
+    auto snapshot = snapshots.open(sequence);
+    if (snapshot && (*snapshot)->verify()) return snapshot;
+  }
+  return nullptr;
+}
+
+Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::stop_token& stop) {
+  Snapshots* const snapshots = journal.snapshots();
+  TENURE_CHECK(snapshots != nullptr, "a journal that keeps no snapshots");
+  const auto last = newest_good_snapshot(*snapshots);
+  if (!last) return tl::unexpected(last.error());
+  Snapshot* const base = last->get();
+  const FrameRange since{.after = base == nullptr ? 0 : base->sequence(), .upto = sequence};
+  if (since.after >= sequence) return Done{};
+
+  const auto fetch = [&](std::string_view prefix, const NextSnapshot::VisitPair& visit) -> Result<Done> {
+    return base == nullptr ? Done{} : base->visit(prefix, visit);
+  };
+  NextSnapshot next(fetch, base == nullptr ? State().digest() : digest_in(base->digest()));
+  auto done = journal.read(since, [&](const Frame& frame) -> Result<Done> {
+    if (auto going = go_on(stop); !going) return going;
+    return next.foresee(frame.sequence, frame.payload);
+  });
+  // The last of these frames compares the digest.
+  if (done) {
+    done = journal.read(since, [&](const Frame& frame) -> Result<Done> {
+      if (auto going = go_on(stop); !going) return going;
+      return next.replay(frame.sequence, frame.stamp, frame.payload);
+    });
+  }
+  if (!done) return done;
+  const auto draft = snapshots->begin(sequence);
+  if (!draft) return tl::unexpected(draft.error());
+  done = merge(base, next, **draft, stop);
+  if (done) done = (*draft)->finish(bytes_of(next.digest()));
+  if (done && base != nullptr) done = snapshots->drop_before(base->sequence());
+  return done;
+}
+
+}  // namespace tenure

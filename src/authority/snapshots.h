@@ -1,0 +1,28 @@
+// How a state comes out of a snapshot, and how the next snapshot comes out of the last one and the frames since.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+
+#include "base/result.h"
+#include "core/state.h"
+#include "journal/journal.h"
+
+namespace tenure {
+
+// Fills an empty state with the snapshot of this frame, and compares digests.
+Result<Done> load_snapshot(const Snapshots& snapshots, std::uint64_t sequence, State& state);
+
+// Whether the digest is the state's.
+bool is_of(const Snapshot& snapshot, const State& state);
+
+// The newest one that is good, from this frame back; those that are not are passed over. Null: there is none.
+Result<std::unique_ptr<Snapshot>> newest_good_snapshot(const Snapshots& snapshots);
+
+// Makes one of this frame, which is durable and holds a digest, from what the journal says, not from any live state.
+// Then drops what it and the one before it make superfluous. Long: seconds, minutes. Memory follows the frames since
+// the last one. Does nothing if there is one as new.
+Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::stop_token& stop = {});
+
+}  // namespace tenure
