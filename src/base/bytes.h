@@ -25,6 +25,28 @@ constexpr std::size_t varint_size(std::uint64_t value) {
   return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
 }
 
+// Copies a text that is most likely a name's length: for few bytes the call of memcpy costs more than what it does. Two
+// copies of fixed size that overlap are any length in between.
+inline void copy_short(std::string_view from, char* to) {
+  const char* const begin = from.data();
+  const auto copy_ends = [&](auto word) {
+    std::memcpy(&word, begin, sizeof word);
+    auto last = word;
+    std::memcpy(&last, begin + from.size() - sizeof last, sizeof last);
+    std::memcpy(to, &word, sizeof word);
+    std::memcpy(to + from.size() - sizeof last, &last, sizeof last);
+  };
+  if (from.size() > 16) {
+    std::memcpy(to, begin, from.size());
+  } else if (from.size() >= 8) {
+    copy_ends(std::uint64_t{});
+  } else if (from.size() >= 4) {
+    copy_ends(std::uint32_t{});
+  } else {
+    for (const char c : from) *to++ = c;
+  }
+}
+
 // Writes into room that was measured before: whoever packs knows the size first. One thread.
 class ByteWriter {
  public:
@@ -57,7 +79,7 @@ class ByteWriter {
 
   void bytes(std::string_view value) {
     varint(value.size());
-    if (!value.empty()) std::memcpy(to_, value.data(), value.size());
+    copy_short(value, to_);
     to_ += value.size();
   }
 

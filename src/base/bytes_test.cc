@@ -63,6 +63,15 @@ RC_GTEST_PROP(BytesTest, WhatIsWrittenIsReadAgain,
   RC_ASSERT(in.at_end());
 }
 
+TEST(BytesTest, AShortTextOfAnyLengthIsCopiedWholeAndNothingBehindIt) {
+  const std::string text = "the quick brown fox jumps over the lazy dog";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    std::string room(text.size() + 1, '.');
+    copy_short(std::string_view(text).substr(0, size), room.data());
+    EXPECT_EQ(text.substr(0, size) + std::string(room.size() - size, '.'), room);
+  }
+}
+
 TEST(BytesTest, FixedIntegersAreLittleEndian) {
   std::string out;
   ByteWriter(out, 8).fixed64(0x0807060504030201);

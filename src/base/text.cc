@@ -1,9 +1,12 @@
 #include "base/text.h"
 
+#include <array>
 #include <charconv>
 #include <cstring>
 
 #include <fmt/format.h>
+
+#include "base/bytes.h"
 
 namespace tenure {
 namespace {
@@ -30,14 +33,23 @@ bool is_control(std::string_view sequence) {
   return lead < 0x20 || lead == 0x7f || (lead == 0xc2 && static_cast<std::uint8_t>(sequence[1]) < 0xa0);
 }
 
+constexpr std::uint64_t kOnes = 0x0101010101010101;
+
 // Whether all eight bytes lie in 0x20 to 0x7e, as nearly all bytes of names do. Each test leaves its answer in the top
 // bit of every byte: below 0x20, above 0x7e, or not ASCII at all.
 bool is_plain(std::uint64_t eight) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
   const std::uint64_t below = eight - 0x20 * kOnes;
   const std::uint64_t above = eight + kOnes;
   return ((below | above | eight) & 0x80 * kOnes) == 0;
 }
+
+// The value of each hexadecimal digit; every other byte has a value above 15.
+constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
+  std::array<std::uint8_t, 256> digits{};
+  digits.fill(0xf0);
+  for (std::uint8_t i = 0; i < 16; ++i) digits[static_cast<std::uint8_t>("0123456789abcdef"[i])] = i;
+  return digits;
+}();
 
 template <class Accept>
 bool every_sequence(std::string_view text, Accept accept) {
@@ -60,9 +72,15 @@ bool is_utf8(std::string_view text) {
 }
 
 bool is_clean(std::string_view text) {
-  for (std::uint64_t eight = 0; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
+  std::uint64_t eight = 0;
+  for (; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
     std::memcpy(&eight, text.data(), sizeof eight);
     if (!is_plain(eight)) break;
+  }
+  if (text.size() < sizeof eight) {
+    eight = 0x20 * kOnes;
+    copy_short(text, reinterpret_cast<char*>(&eight));
+    if (is_plain(eight)) return true;
   }
   return every_sequence(text, [](std::string_view sequence) { return !is_control(sequence); });
 }
@@ -109,14 +127,13 @@ std::string hex16(std::uint64_t value) {
 std::optional<std::uint64_t> parse_hex16(std::string_view text) {
   if (text.size() != 16) return std::nullopt;
   std::uint64_t value = 0;
-  bool good = true;
+  std::uint8_t wrong = 0;
   for (const char c : text) {
-    const auto digit = static_cast<unsigned>(c - '0');
-    const auto letter = static_cast<unsigned>(c - 'a');
-    good = good && (digit < 10 || letter < 6);
-    value = value << 4 | (digit < 10 ? digit : letter + 10);
+    const std::uint8_t digit = kHexDigits[static_cast<std::uint8_t>(c)];
+    wrong |= digit;
+    value = value << 4 | (digit & 15U);
   }
-  return good ? std::optional(value) : std::nullopt;
+  return wrong < 16 ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) {
