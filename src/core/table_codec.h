@@ -165,25 +165,29 @@ void write_table(ByteWriter& out, const T& value) {
 }
 
 // --- decoding ---
+//
+// These answer whether all is well, and otherwise say in `fault` what is wrong: records are decoded a million a second,
+// and a Result handed up from every field would cost more than reading it.
 
 template <Nested T>
-Result<Done> read_table(ByteReader& in, T& value);
+bool read_table(ByteReader& in, T& value, std::string& fault);
 
-inline Result<Done> unreadable(std::string_view field, std::string_view what) {
-  return fail_with(ErrorCode::kInvalid, "field {}: {}", field, what);
+inline bool unreadable(std::string& fault, std::string_view field, std::string_view what) {
+  fault = fmt::format("field {}: {}", field, what);
+  return false;
 }
 
 template <class T>
-Result<Done> read_value(ByteReader& in, std::string_view name, T& value) {
+bool read_value(ByteReader& in, std::string_view name, T& value, std::string& fault) {
   if constexpr (Word<T>) {
-    if (!from_word(in.varint(), value)) return unreadable(name, "a number out of its range");
+    if (!from_word(in.varint(), value)) return unreadable(fault, name, "a number out of its range");
   } else if constexpr (std::same_as<T, std::string_view>) {
     value = in.bytes();
   } else if constexpr (std::same_as<T, Token> || std::same_as<T, Digest>) {
     ByteReader pair(in.bytes());
     const std::uint64_t first = pair.fixed64();
     const std::uint64_t second = pair.fixed64();
-    if (in.ok() && !(pair.ok() && pair.at_end())) return unreadable(name, "expected 16 bytes");
+    if (in.ok() && !(pair.ok() && pair.at_end())) return unreadable(fault, name, "expected 16 bytes");
     if constexpr (std::same_as<T, Token>) {
       value = Token{Fence{first}, second};
     } else {
@@ -191,33 +195,36 @@ Result<Done> read_value(ByteReader& in, std::string_view name, T& value) {
     }
   } else {
     ByteReader body(in.bytes());
-    if (auto read = read_table(body, value); in.ok() && !read) return read;
+    if (!read_table(body, value, fault) && in.ok()) return false;
   }
-  if (!in.ok()) return unreadable(name, "the bytes end within it");
-  return Done{};
+  return in.ok() || unreadable(fault, name, "the bytes end within it");
 }
 
 // Skips a field that this version does not know.
-inline Result<Done> skip_value(ByteReader& in, std::uint64_t tag) {
-  if ((tag & 4) != 0) return fail_with(ErrorCode::kInvalid, "unknown required field {}", tag >> 3);
+inline bool skip_value(ByteReader& in, std::uint64_t tag, std::string& fault) {
+  if ((tag & 4) != 0) {
+    fault = fmt::format("unknown required field {}", tag >> 3);
+    return false;
+  }
   if ((tag & 3) == kVarint) {
     in.varint();
   } else if ((tag & 3) == kBytes) {
     in.bytes();
   } else {
-    return fail_with(ErrorCode::kInvalid, "field {}: unknown kind {}", tag >> 3, tag & 3);
+    fault = fmt::format("field {}: unknown kind {}", tag >> 3, tag & 3);
+    return false;
   }
-  if (!in.ok()) return fail_with(ErrorCode::kInvalid, "field {}: the bytes end within it", tag >> 3);
-  return Done{};
+  if (!in.ok()) fault = fmt::format("field {}: the bytes end within it", tag >> 3);
+  return in.ok();
 }
 
 template <class Owner, class M>
-Result<Done> read_member(ByteReader& in, const Field<Owner, M>& field, Owner& value) {
+bool read_member(ByteReader& in, const Field<Owner, M>& field, Owner& value, std::string& fault) {
   auto& member = value.*field.member;
   if constexpr (IsOptional<M>::value) {
-    return read_value(in, field.name, member.emplace());
+    return read_value(in, field.name, member.emplace(), fault);
   } else {
-    return read_value(in, field.name, member);
+    return read_value(in, field.name, member, fault);
   }
 }
 
@@ -230,39 +237,56 @@ constexpr std::uint32_t kind_of(const Field<Owner, M>&) {
   }
 }
 
+// The numbers of the fields that must be there, as bits.
 template <Nested T>
-Result<Done> read_table(ByteReader& in, T& value) {
+constexpr std::uint64_t required_of() {
+  const auto bit = []<class Owner, class M>(const Field<Owner, M>& field) {
+    return IsOptional<M>::value ? 0 : std::uint64_t{1} << field.number;
+  };
+  return std::apply([&](const auto&... fields) { return (bit(fields) | ...); }, T::table());
+}
+
+template <Nested T>
+bool read_table(ByteReader& in, T& value, std::string& fault) {
   constexpr auto kTable = T::table();
   std::uint64_t seen = 0;
   while (!in.at_end()) {
     const std::uint64_t tag = in.varint();
-    if (!in.ok()) return fail_with(ErrorCode::kInvalid, "the bytes end within a field's tag");
-    Result<Done> read = Done{};
+    if (!in.ok()) {
+      fault = "the bytes end within a field's tag";
+      return false;
+    }
+    bool good = true;
     const auto take = [&](const auto& field) {
       if (tag >> 3 != field.number) return false;
       if ((seen >> field.number & 1) != 0) {
-        read = unreadable(field.name, "given twice");
+        good = unreadable(fault, field.name, "given twice");
       } else if ((tag & 3) != kind_of(field)) {
-        read = unreadable(field.name, "of another kind than expected");
+        good = unreadable(fault, field.name, "of another kind than expected");
       } else {
-        read = read_member(in, field, value);
+        good = read_member(in, field, value, fault);
       }
       seen |= std::uint64_t{1} << field.number;
       return true;
     };
     const bool known = std::apply([&](const auto&... fields) { return (take(fields) || ...); }, kTable);
-    if (!known) read = skip_value(in, tag);
-    if (!read) return read;
+    if (!known) good = skip_value(in, tag, fault);
+    if (!good) return false;
   }
-  Result<Done> complete = Done{};
-  const auto require = [&](const auto& field) {
-    using M = std::remove_cvref_t<decltype(value.*field.member)>;
-    if (!IsOptional<M>::value && (seen >> field.number & 1) == 0 && complete) {
-      complete = unreadable(field.name, "expected, but missing");
-    }
-  };
-  std::apply([&](const auto&... fields) { (require(fields), ...); }, kTable);
-  return complete;
+  constexpr std::uint64_t kRequired = required_of<T>();
+  const std::uint64_t missing = kRequired & ~seen;
+  if (missing == 0) return true;
+  std::apply(
+      [&](const auto&... fields) {
+        const auto name = [&](const auto& field) {
+          if (field.number != static_cast<std::uint32_t>(std::countr_zero(missing))) return false;
+          unreadable(fault, field.name, "expected, but missing");
+          return true;
+        };
+        return (name(fields) || ...);
+      },
+      kTable);
+  return false;
 }
 
 // --- JSON ---
@@ -334,26 +358,22 @@ void encode_any(const Variant& any, std::string& out) {
       any);
 }
 
-template <class Variant, class T>
-Result<Variant> read_one(ByteReader& body) {
-  T value;
-  if (auto read = read_table(body, value); !read) {
-    return fail_with(read.error().code, "{}: {}", T::kName, read.error().message);
-  }
-  return Variant(value);
-}
-
 template <class Variant>
 Result<Variant> decode_any(ByteReader& in, std::string_view what) {
   const std::uint64_t type = in.varint();
   ByteReader body(in.bytes());
   if (!in.ok()) return fail_with(ErrorCode::kInvalid, "the bytes end within a {}", what);
-  Result<Variant> decoded = fail_with(ErrorCode::kInvalid, "unknown {} type {}", what, type);
-  any_type<Variant>([&]<class T>() {
+  // Read where it is returned: a variant is as large as its largest struct, and each copy would cost as much.
+  Result<Variant> decoded;
+  std::string fault;
+  const bool known = any_type<Variant>([&]<class T>() {
     if (T::kType != type) return false;
-    decoded = read_one<Variant, T>(body);
+    if (!read_table(body, decoded->template emplace<T>(), fault)) {
+      decoded = fail_with(ErrorCode::kInvalid, "{}: {}", T::kName, fault);
+    }
     return true;
   });
+  if (!known) decoded = fail_with(ErrorCode::kInvalid, "unknown {} type {}", what, type);
   return decoded;
 }
 
