@@ -2,7 +2,6 @@
 // entity's old hash out, put its new one in) and so that it does not depend on any order.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <type_traits>
 
 #include <tenure/types.h>
+#include "base/bytes.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "core/lease.h"
@@ -75,30 +75,32 @@ class EntityHash {
   }
 
   [[nodiscard]] Digest digest() const {
-    const Hash128 hash = hash128({bytes_.data(), used_});
+    const Hash128 hash = hash128({bytes_, used_});
     return {hash.high, hash.low};
   }
 
  private:
   static constexpr std::size_t kShortText = 32;
 
-  void append(const void* from, std::size_t size) {
-    TENURE_CHECK(used_ + size <= bytes_.size(), "an entity of more than {} bytes", bytes_.size());
-    std::memcpy(bytes_.data() + used_, from, size);
+  // Room for so many bytes more.
+  char* extend(std::size_t size) {
+    TENURE_CHECK(used_ + size <= sizeof bytes_, "an entity of more than {} bytes", sizeof bytes_);
+    char* const to = bytes_ + used_;
     used_ += size;
+    return to;
   }
 
   template <class T>
     requires std::is_integral_v<T> || std::is_enum_v<T>
   void add(T value) {
-    append(&value, sizeof value);
+    std::memcpy(extend(sizeof value), &value, sizeof value);
   }
   void add(std::string_view text) {
     add(static_cast<std::uint32_t>(text.size()));
     if (text.size() > kShortText) {
       add(hash64(text));
-    } else if (!text.empty()) {
-      append(text.data(), text.size());
+    } else {
+      copy_short(text, extend(text.size()));
     }
   }
   void add(Instant value) { add(value.ms); }
@@ -115,7 +117,7 @@ class EntityHash {
     if (value) add(*value);
   }
 
-  std::array<char, 512> bytes_;
+  char bytes_[512];
   std::size_t used_ = 0;
 };
 

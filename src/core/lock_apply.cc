@@ -1,8 +1,8 @@
 // How records change the lock book. Every invariant is checked before anything is touched.
 #include <array>
-#include <cstring>
 #include <new>
 
+#include "base/bytes.h"
 #include "base/limits.h"
 #include "core/lock_book.h"
 
@@ -37,7 +37,7 @@ Lock* Lock::make(const record::LockGranted& record) {
   char* const begin = reinterpret_cast<char*>(lock + 1);
   std::size_t end = 0;
   for (std::size_t i = 0; i < kTexts; ++i) {
-    if (!texts[i].empty()) std::memcpy(begin + end, texts[i].data(), texts[i].size());
+    copy_short(texts[i], begin + end);
     end += texts[i].size();
     lock->ends_[i] = static_cast<std::uint16_t>(end);
   }

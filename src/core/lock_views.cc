@@ -1,6 +1,7 @@
 // What can be read of the lock book, and what time asks of it.
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "core/cursor.h"
@@ -23,7 +24,8 @@ std::uint64_t LockBook::hash_of(const LockName& name) {
   for (const std::string_view text : {name.identifier, name.domain, name.space}) {
     if (text.size() > kNameBytesMax) return 0;  // no lock has such a name
     *to++ = static_cast<char>(text.size());
-    to = std::copy(text.begin(), text.end(), to);
+    copy_short(text, to);
+    to += text.size();
   }
   return hash64({key, to});
 }

@@ -1,7 +1,7 @@
 // How records change the task book. Every invariant is checked before anything is touched.
-#include <cstring>
 #include <new>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "core/task_book.h"
 
@@ -35,7 +35,7 @@ Task* Task::make(std::string_view id, std::string_view payload, std::optional<st
   task->has_key = key.has_value();
   char* to = task->text();
   for (const std::string_view part : {id, payload, key_text}) {
-    if (!part.empty()) std::memcpy(to, part.data(), part.size());
+    copy_short(part, to);
     to += part.size();
   }
   task->payload_hash = hash64(payload);
@@ -68,17 +68,22 @@ std::uint64_t TaskBook::footprint(const Task& task) {
 }
 
 void TaskBook::changing(const Task& task) {
-  common_.take_out(digest_of(Entity::kTask, task));
+  common_.take_out(task.story == nullptr ? digest_of(Entity::kTask, task) : task.story->digest);
   if (!is_terminal(task.state)) bytes_ -= footprint(task);
 }
 
 void TaskBook::changed(const Task& task) {
-  common_.put_in(digest_of(Entity::kTask, task));
+  const Digest digest = digest_of(Entity::kTask, task);
+  if (task.story != nullptr) task.story->digest = digest;
+  common_.put_in(digest);
   if (!is_terminal(task.state)) bytes_ += footprint(task);
 }
 
-void TaskBook::changing(const Attempt& attempt) { common_.take_out(digest_of(Entity::kAttempt, attempt)); }
-void TaskBook::changed(const Attempt& attempt) { common_.put_in(digest_of(Entity::kAttempt, attempt)); }
+void TaskBook::changing(const Attempt& attempt) { common_.take_out(attempt.digest); }
+void TaskBook::changed(Attempt& attempt) {
+  attempt.digest = digest_of(Entity::kAttempt, attempt);
+  common_.put_in(attempt.digest);
+}
 
 Story& TaskBook::story_of(Task& task) {
   if (task.story == nullptr) task.story = std::make_unique<Story>(task);

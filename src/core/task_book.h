@@ -47,6 +47,7 @@ struct Attempt {
   Instant ended_at;
   std::string worker;
   std::string reason;
+  Digest digest{};  // its own part of the state's, so that it need not be made anew to be taken out
 
   template <class V>
   void fields(V&& visit) const {
@@ -69,6 +70,7 @@ struct Story : Keepsake, TableLink<Story> {
   explicit Story(Task& of) : Keepsake(Remembered::kTask), task(of) {}
 
   Task& task;
+  Digest digest;  // the task's part of the state's
   Alarm alarm;
   Instant expires_at;  // these three are the current lease's
   Instant window_ends_at;
@@ -316,7 +318,7 @@ class TaskBook {
   void changing(const Task& task);
   void changed(const Task& task);
   void changing(const Attempt& attempt);
-  void changed(const Attempt& attempt);
+  void changed(Attempt& attempt);
   Story& story_of(Task& task);
   Queue& queue_of(std::string_view name);
   void drop_if_empty(Queue& queue);

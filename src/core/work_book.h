@@ -67,6 +67,7 @@ class Backlog {
 struct Domain : TableLink<Domain> {
   std::string name;
   std::uint64_t name_hash = 0;
+  Digest digest;  // its own part of the state's, so that it need not be made anew to be taken out
   Alarm alarm;
   std::optional<WorkHold> hold;
   std::optional<InFlight> returned;  // the backlog's head, when its lease was lost
@@ -221,8 +222,11 @@ class WorkBook {
                                                      std::string_view token);
   [[nodiscard]] Domain* find_mutable(std::string_view domain) const { return const_cast<Domain*>(find(domain)); }
   Domain& domain_of(std::string_view name);
-  void changing(const Domain& domain) { common_.take_out(digest_of(Entity::kDomain, domain)); }
-  void changed(const Domain& domain) { common_.put_in(digest_of(Entity::kDomain, domain)); }
+  void changing(const Domain& domain) { common_.take_out(domain.digest); }
+  void changed(Domain& domain) {
+    domain.digest = digest_of(Entity::kDomain, domain);
+    common_.put_in(domain.digest);
+  }
   void enter_backlog(Domain& domain, Offset offset, bool at_head);
   void leave_backlog(Domain& domain);
   void finish(Domain& domain, IntervalSet& into, Entity kind);
