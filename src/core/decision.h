@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include <absl/container/inlined_vector.h>
 
 #include <tenure/settings.h>
 #include "base/entropy.h"
@@ -59,7 +60,8 @@ struct Moment {
   std::string& scratch;       // text made by the decision that its records view: a new task's id
 };
 
-using Records = std::vector<Record>;
+// Most decisions make one record: it needs no memory of its own.
+using Records = absl::InlinedVector<Record, 1>;
 
 // The answer, and the facts that make it true. A decision changes nothing: `apply` does.
 template <class Reply>

@@ -92,12 +92,12 @@ Verdict<LockExtended> LockBook::decide(const LockExtension& request, const Momen
   if (lock == nullptr || lock->token != token) return {refuse(request.lock, token)};
   const Instant wanted = moment.now + request.lease.value_or(lock->lease_time);
   const Instant expires_at = std::max(wanted, lock->expires_at);
-  Records records;
+  Verdict<LockExtended> verdict{LockExtended{token->fence, remaining(expires_at, moment.now)}};
   if (wanted > lock->expires_at) {
-    records.emplace_back(
+    verdict.records.emplace_back(
         record::LockExtended{request.lock.space, request.lock.domain, request.lock.identifier, *token, wanted});
   }
-  return {LockExtended{token->fence, remaining(expires_at, moment.now)}, std::move(records)};
+  return verdict;
 }
 
 Verdict<bool> LockBook::decide(const LockForce& request, const Moment& /*moment*/) const {

@@ -136,8 +136,8 @@ Verdict<std::vector<TaskLease>> TaskBook::decide(const LeaseRequest& request, co
   if (!known) return {tl::unexpected(known.error())};
   if (*known != nullptr) return {repeat_leases((*known)->answer, moment.now)};
 
-  std::vector<TaskLease> leases;
-  Records records;
+  Verdict<std::vector<TaskLease>> verdict{std::vector<TaskLease>()};
+  std::vector<TaskLease>& leases = *verdict.reply;
   absl::InlinedVector<const Queue*, 4> seen;
   std::uint64_t payload_bytes = 0;
   for (const std::string_view name : request.queues) {
@@ -169,10 +169,10 @@ Verdict<std::vector<TaskLease>> TaskBook::decide(const LeaseRequest& request, co
                         .window_ends_at = *record.window_ends_at,
                         .queue = queue->name,
                         .payload = std::string(task.payload())});
-      records.emplace_back(record);
+      verdict.records.emplace_back(record);
     }
   }
-  return {std::move(leases), std::move(records)};
+  return verdict;
 }
 
 Verdict<std::optional<Extended>> TaskBook::decide(const TaskExtension& request, const Moment& moment) const {
@@ -183,10 +183,10 @@ Verdict<std::optional<Extended>> TaskBook::decide(const TaskExtension& request, 
 
   const Story& story = *task->story;
   const Instant wanted = std::min(moment.now + request.lease.value_or(story.lease_time), story.window_ends_at);
-  Records records;
-  if (wanted > story.expires_at) records.emplace_back(record::LeaseExtended{*token, wanted, task->id()});
   const Instant expires_at = std::max(wanted, story.expires_at);
-  return {Extended{expires_at, remaining(expires_at, moment.now)}, std::move(records)};
+  Verdict<std::optional<Extended>> verdict{Extended{expires_at, remaining(expires_at, moment.now)}};
+  if (wanted > story.expires_at) verdict.records.emplace_back(record::LeaseExtended{*token, wanted, task->id()});
+  return verdict;
 }
 
 Verdict<Report> TaskBook::decide(const Completion& request, const Moment& /*moment*/) const {

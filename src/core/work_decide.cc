@@ -144,9 +144,9 @@ Verdict<WorkExtended> WorkBook::decide(const WorkExtension& request, const Momen
   if (hold.expires_at == kNever) return {WorkExtended{}};
   const Instant wanted = moment.now + request.lease;
   const Instant expires_at = std::max(wanted, hold.expires_at);
-  Records records;
-  if (wanted > hold.expires_at) records.emplace_back(record::WorkExtended{request.domain, hold.token, wanted});
-  return {WorkExtended{expires_at, remaining(expires_at, moment.now)}, std::move(records)};
+  Verdict<WorkExtended> verdict{WorkExtended{expires_at, remaining(expires_at, moment.now)}};
+  if (wanted > hold.expires_at) verdict.records.emplace_back(record::WorkExtended{request.domain, hold.token, wanted});
+  return verdict;
 }
 
 Verdict<Trimmed> WorkBook::decide(const WorkTrim& request, const Moment& moment) const {
