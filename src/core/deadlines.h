@@ -29,7 +29,8 @@ class Deadlines {
   void arm(T& entity, Instant at, std::uint64_t order) {
     disarm(entity);
     entity.alarm = {at, order, true};
-    map_[key_of(entity)] = &entity;
+    // Leases of one length end in the order they began, so most go behind all others.
+    map_.insert_or_assign(map_.end(), key_of(entity), &entity);
   }
 
   void disarm(T& entity) {
