@@ -114,6 +114,26 @@ void Engine::ask(const Request& request, Callback<ReplyOf<Request>> done) {
 }
 
 template <class Request>
+std::optional<Result<ReplyOf<Request>>> Engine::ask_now(const Request& request,
+                                                        absl::FunctionRef<Callback<ReplyOf<Request>>()> later) {
+  const Call call(*this);
+  Round round;
+  std::optional<Result<ReplyOf<Request>>> reply;
+  {
+    const MutexLock lock(mutex_);
+    reply.emplace(process(request));
+    learn_durable();
+    if (appended_ > durable_) {
+      answer<ReplyOf<Request>>(later(), std::move(*reply));
+      reply.reset();
+    }
+    end_round(round);
+  }
+  finish(round, [] {});
+  return reply;
+}
+
+template <class Request>
 void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
   const MutexLock lock(mutex_);
   answer<ReplyOf<Request>>(std::move(done), process(request));
@@ -127,7 +147,7 @@ Result<ReplyOf<Request>> Engine::process(const Request& request) {
   stamp();
   if (auto fault = settle_waiting(request)) return tl::unexpected(std::move(*fault));
   touch(request);
-  serve();
+  if (!all_served()) serve();
   if constexpr (requires { is_behind_others(request); }) {
     if (!all_served() && is_behind_others(request)) return ReplyOf<Request>();
   }
@@ -135,7 +155,7 @@ Result<ReplyOf<Request>> Engine::process(const Request& request) {
     return look(request);
   } else {
     auto reply = decide_and_commit(request);
-    serve();
+    if (!all_served()) serve();
     return reply;
   }
 }
@@ -165,16 +185,17 @@ Result<ReplyOf<Request>> Engine::decide_and_commit(const Request& request) {
     if (request.session && !is_known && !is_joined(*request.session)) {
       return fail_with(ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", *request.session);
     }
-    LockAcquire bound = request;
-    if (request.session && !is_known) bound.grace = sessions_.find(*request.session)->second.grace;
-    auto verdict = decide(state_, bound, moment());
-    commit(verdict.records);
-    return std::move(verdict.reply);
-  } else {
-    auto verdict = decide(state_, request, moment());
-    commit(verdict.records);
-    return std::move(verdict.reply);
+    if (request.session && !is_known) {
+      LockAcquire bound = request;
+      bound.grace = sessions_.find(*request.session)->second.grace;
+      auto verdict = decide(state_, bound, moment());
+      commit(verdict.records);
+      return std::move(verdict.reply);
+    }
   }
+  auto verdict = decide(state_, request, moment());
+  commit(verdict.records);
+  return std::move(verdict.reply);
 }
 
 // Of a request that is never the same as one that waits.
@@ -415,6 +436,8 @@ void Engine::observe(Observer observer) {
 
 #define TENURE_ASK(Request)                                                       \
   template void Engine::ask<Request>(const Request&, Callback<ReplyOf<Request>>); \
+  template std::optional<Result<ReplyOf<Request>>> Engine::ask_now<Request>(      \
+      const Request&, absl::FunctionRef<Callback<ReplyOf<Request>>()>);           \
   template void Engine::put<Request>(const Request&, Callback<ReplyOf<Request>>);
 TENURE_ASK(Submission)
 TENURE_ASK(LeaseRequest)

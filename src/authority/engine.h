@@ -86,6 +86,13 @@ class Engine final : private Journal::Listener {
   template <class Request>
   void ask(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
 
+  // The same for a caller that would wait for the answer: one that is durable by now is given back at once. Otherwise
+  // nullopt, and the callback that `later` made is called.
+  template <class Request>
+  std::optional<Result<ReplyOf<Request>>> ask_now(const Request& request,
+                                                  absl::FunctionRef<Callback<ReplyOf<Request>>()> later)
+      TENURE_EXCLUDES(mutex_);
+
   // The same in two steps, so that many requests reach the journal in one hand-over.
   template <class Request>
   void put(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
@@ -225,7 +232,9 @@ class Engine final : private Journal::Listener {
   // Serves those for whom something became free, as many as fit into one critical section.
   static constexpr int kServeSlice = 64;  // names looked at and things granted: well below a millisecond's worth
   void serve() TENURE_REQUIRES(mutex_);
-  [[nodiscard]] bool all_served() const TENURE_REQUIRES(mutex_);
+  [[nodiscard]] bool all_served() const TENURE_REQUIRES(mutex_) {
+    return freed_queues_.empty() && freed_locks_.empty() && ended_tasks_.empty();
+  }
   // True: there are more to be served than now.
   bool serve_queue(const std::string& queue) TENURE_REQUIRES(mutex_);
   bool serve_lock(const std::string& lock) TENURE_REQUIRES(mutex_);

@@ -11,8 +11,8 @@ namespace {
 template <class Request>
 Result<ReplyOf<Request>> ask(Engine& engine, const Request& request) {
   Reception<ReplyOf<Request>> reception;
-  engine.ask(request, reception.callback());
-  return reception.wait();
+  auto reply = engine.ask_now(request, [&] { return reception.callback(); });
+  return reply ? std::move(*reply) : reception.wait();
 }
 
 // Throws what went wrong, or gives the reply.

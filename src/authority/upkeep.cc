@@ -105,12 +105,18 @@ void Engine::watch_queue(const std::string& queue) {
 
 Instant Engine::next_due() const {
   if (!all_served()) return now_;
-  return std::min({after(next_expiry()), next_forgetting(state_.tasks().archive(), settings_, now_),
-                   next_forgetting(state_.work().archive(), settings_, now_),
-                   next_forgetting(state_.locks().archive(), settings_, now_), lease_waiters_.next_deadline(),
-                   lock_waiters_.next_deadline(), task_waiters_.next_deadline(),
-                   session_ends_.empty() ? kNever : session_ends_.begin()->first,
-                   promotions_.empty() ? kNever : promotions_.begin()->first});
+  // Asked at the end of every request: one after the other, without a list of them.
+  Instant next = after(next_expiry());
+  const auto or_at = [&next](Instant due) { next = std::min(next, due); };
+  or_at(next_forgetting(state_.tasks().archive(), settings_, now_));
+  or_at(next_forgetting(state_.work().archive(), settings_, now_));
+  or_at(next_forgetting(state_.locks().archive(), settings_, now_));
+  or_at(lease_waiters_.next_deadline());
+  or_at(lock_waiters_.next_deadline());
+  or_at(task_waiters_.next_deadline());
+  if (!session_ends_.empty()) or_at(session_ends_.begin()->first);
+  if (!promotions_.empty()) or_at(promotions_.begin()->first);
+  return next;
 }
 
 void Engine::on_earlier_due(std::function<void()> wake) {

@@ -135,8 +135,6 @@ void Engine::end_waits() {
 
 // --- serving ---
 
-bool Engine::all_served() const { return freed_queues_.empty() && freed_locks_.empty() && ended_tasks_.empty(); }
-
 void Engine::serve() {
   // Serving makes records, and those may set free more: the lists grow while they are walked.
   const auto serve_next = [&](std::vector<std::string>& names, auto serve_one) TENURE_REQUIRES(mutex_) {
