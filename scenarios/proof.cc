@@ -17,7 +17,7 @@ void Proof::restart(const Journal& journal) {
   shadow_ = std::make_unique<State>();
   records_ = 0;
   const auto replayed = journal.read(
-      0, [&](const Frame& frame) { return replay_frame(*shadow_, frame.sequence, frame.stamp, frame.payload); });
+      {}, [&](const Frame& frame) { return replay_frame(*shadow_, frame.sequence, frame.stamp, frame.payload); });
   if (!replayed) note(replayed.error().message);
 }
 

@@ -62,7 +62,8 @@ TEST(BoundsTest, ManyGrantsForOneWhoWaitsCountAsMany) {
   for (int i = 0; i < 10 * kMany; ++i) world.submit("q");
   std::vector<LeaseWaiting> workers;
   for (int i = 0; i < 10; ++i) {
-    workers.push_back(world.wait(LeaseRequest{.worker = "w", .queues = {"q"}, .count = kMany}, std::chrono::minutes(1)));
+    workers.push_back(
+        world.wait(LeaseRequest{.worker = "w", .queues = {"q"}, .count = kMany}, std::chrono::minutes(1)));
   }
   world.get(QueuePause{"q", false});
   EXPECT_EQ(1, answered_of(workers));

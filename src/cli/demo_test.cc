@@ -87,7 +87,7 @@ TEST(CommandLineTest, RefusesWhatItDoesNotKnow) {
   CommandWorld world;
   EXPECT_THROW(run(world, "journal"), CLI::RequiredError);
   EXPECT_THROW(run(world, "journal dump"), CLI::RequiredError);
-  EXPECT_THROW(run(world, "journal dump /data --from x"), CLI::ConversionError);
+  EXPECT_THROW(run(world, "journal dump /data --from x"), CLI::ValidationError);
   EXPECT_THROW(run(world, "journal history /data"), CLI::RequiredError);
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/testing.h"
 #include "journal/file_names.h"
+#include "journal/snapshot_file.h"
 
 namespace tenure::cli {
 namespace {
@@ -167,6 +168,38 @@ TEST(GoldenWriter, DISABLED_WritesANewVersion) {
   save(fs::path(to) / "digest.txt", digest_of_journal(world.files, kFolder) + "\n");
 }
 
+// The golden journal in files of its own, and beside it what else of that version is given.
+void put_all(FaultyFiles& files, const fs::path& from) {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    files.put(path_of(kFolder, entry.path().filename().string()), contents_of(entry.path()));
+  }
+}
+
+// The last frame that holds a digest.
+std::uint64_t last_digest(Files& files) {
+  std::uint64_t last = 0;
+  const auto end = walk(files, kFolder, {}, [&](const Frame& frame) -> Result<Done> {
+    if (ByteReader(frame.payload).varint() == record::DigestTaken::kType) last = frame.sequence;
+    return Done{};
+  });
+  EXPECT_TRUE(end.has_value());
+  return last;
+}
+
+// Not a test of anything: writes the snapshot of the newest version's journal, if there is none.
+TEST(GoldenWriter, DISABLED_WritesASnapshot) {
+  const fs::path golden = fs::path(kGolden) / ("v" + std::to_string(kFormatVersion));
+  ASSERT_FALSE(fs::exists(golden / "snapshot")) << "a golden snapshot is never written again";
+  CommandWorld world;
+  put_all(world.files, golden / "journal");
+  const std::uint64_t frame = last_digest(world.files);
+  Writer writer = world.write(kFolder, 16 << 10);
+  ASSERT_TRUE(make_snapshot(writer.journal(), frame));
+  fs::create_directories(golden / "snapshot");
+  const std::string path = snapshot_path(kFolder, frame);
+  save(golden / "snapshot" / fs::path(path).filename(), world.files.contents(path));
+}
+
 // --- all there are ---
 
 class GoldenTest : public testing::TestWithParam<int> {
@@ -204,9 +237,7 @@ TEST_P(GoldenTest, HasEveryRecordThatThereWas) {
 // A server of today goes on where that of then has stopped.
 TEST_P(GoldenTest, CanBeGoneOnWith) {
   CommandWorld world;
-  for (const auto& entry : fs::directory_iterator(journal())) {
-    world.files.put(path_of(kFolder, entry.path().filename().string()), contents_of(entry.path()));
-  }
+  put_all(world.files, journal());
   const std::string digest = digest_of_journal(world.files, kFolder);
   {
     Writer writer = world.write(kFolder, 16 << 10);
@@ -216,6 +247,19 @@ TEST_P(GoldenTest, CanBeGoneOnWith) {
     writer.close();
   }
   EXPECT_EQ(0, finish(world.desk, verify_journal(world.desk, kFolder)));
+}
+
+TEST_P(GoldenTest, ItsSnapshotIsWhatReplayMakes) {
+  CommandWorld world;
+  put_all(world.files, journal());
+  put_all(world.files, folder() / "snapshot");
+  EXPECT_EQ(0, finish(world.desk, verify_journal(world.desk, kFolder))) << world.take_err();
+  EXPECT_THAT(world.take_out(), testing::HasSubstr("snapshots 1 agreed"));
+  Writer writer = world.write(kFolder, 16 << 10);
+  EXPECT_EQ(last_digest(world.files), writer.engine().origin().snapshot);
+  EXPECT_THAT(writer.engine().origin().passed_over, testing::IsEmpty());
+  const Digest now = writer.engine().inspect([](const State& state) { return state.digest(); });
+  EXPECT_EQ(contents_of(folder() / "digest.txt"), hex16(now.high()) + hex16(now.low()) + "\n");
 }
 
 }  // namespace

@@ -56,16 +56,15 @@ Result<std::uint64_t> tell_snapshot(const Desk& desk, const JournalReader& reade
 // Tells each event as it is met; answers how many there were.
 Result<std::uint64_t> tell_events(const Desk& desk, JournalReader& reader, const HistoryOptions& options,
                                   TaskStory& story, Reading& end) {
-  const auto base = reader.find_base();
-  if (!base) return tl::unexpected(base.error());
+  const std::uint64_t base = reader.find_base().value_or(0);
   std::uint64_t events = 0;
-  if (*base > 0) {
-    const auto told = tell_snapshot(desk, reader, *base, options);
+  if (base > 0) {
+    const auto told = tell_snapshot(desk, reader, base, options);
     if (!told) return told;
     events = *told;
   }
   auto reading = reader.read(reader.first() - 1, [&](const Frame& frame) -> Result<Done> {
-    if (frame.sequence <= *base) return Done{};
+    if (frame.sequence <= base) return Done{};
     ByteReader in(frame.payload);
     while (!in.at_end()) {
       const auto record = decode(in);

@@ -101,10 +101,11 @@ Result<std::uint64_t> JournalReader::find_base() const {
     const auto snapshot = snapshots.open(*sequence);
     if (snapshot && (*snapshot)->verify()) return *sequence;
   }
-  return fail_with(ErrorCode::kInvalid,
-                   "{}: expected the segment with frame 1, or a snapshot to begin with, found that the first segment "
-                   "begins with frame {} and that no snapshot is good; frames before it are missing",
-                   folder_, first());
+  return fail_with(
+      ErrorCode::kInvalid,
+      "{}: expected the segment with frame 1 or a good snapshot, found that the first begins with {} and no "
+      "snapshot that is good; frames before it are missing",
+      folder_, first());
 }
 
 Result<Reading> JournalReader::read(std::uint64_t after, Journal::Visit visit) {

@@ -214,7 +214,7 @@ TEST_F(JournalRepairTest, AnInterruptedRepairIsRefusedAndCanBeFinished) {
       if (!journal) return tl::unexpected(journal.error());
       State state;
       auto started = (*journal)->start(
-          [&](const Frame& frame) { return replay_frame(state, frame.sequence, frame.stamp, frame.payload); });
+          0, [&](const Frame& frame) { return replay_frame(state, frame.sequence, frame.stamp, frame.payload); });
       if (!started) return tl::unexpected(started.error());
       return state.fence();
     };

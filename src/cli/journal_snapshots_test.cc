@@ -65,7 +65,7 @@ TEST_F(JournalSnapshotsTest, VerifyTellsOfADamagedOne) {
               AllOf(HasSubstr("the journal is sound, a snapshot is not"), HasSubstr("remove the file")));
   damage_snapshot(older_);
   EXPECT_EQ(1, verify());
-  EXPECT_THAT(world_.take_err(), HasSubstr("or a snapshot to begin with"));
+  EXPECT_THAT(world_.take_err(), HasSubstr("expected the segment with frame 1 or a good snapshot"));
 }
 
 TEST_F(JournalSnapshotsTest, DumpBeginsWithTheFirstFrameThatIsLeft) {

@@ -98,7 +98,7 @@ void Stage::advance(Millis by) {
 bool Stage::replay_agrees() const {
   State replayed;
   const auto valid = journal_.read(
-      0, [&](const Frame& frame) { return replay_frame(replayed, frame.sequence, frame.stamp, frame.payload); });
+      {}, [&](const Frame& frame) { return replay_frame(replayed, frame.sequence, frame.stamp, frame.payload); });
   return valid.has_value() && engine_->inspect([&](const State& live) { return live.digest() == replayed.digest(); });
 }
 

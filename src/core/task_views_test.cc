@@ -31,7 +31,7 @@ class TaskViewsTest : public testing::Test {
     return ids;
   }
   ErrorCode bad_cursor(std::string_view cursor) {
-    const auto page = ledger.tasks().list({.queue = "q", .paging = {.cursor = cursor}});
+    const auto page = ledger.tasks().list({.queue = "q", .paging = {.cursor = std::string(cursor)}});
     return page ? ErrorCode::kErr : page.error().code;
   }
   void kill(std::string_view id) { ASSERT_TRUE(ledger.ask(TaskKill{.task_id = id, .reason = "why"}).has_value()); }

@@ -145,15 +145,15 @@ Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
   compare_with_snapshots(files_, folder_, *snapshots, *end);
   if (end->tail == Tail::kDamaged) return refuse_damage(folder_, *end);
   if (auto removed = remove_temporaries(); !removed) return removed;
-  if (!end->is_vouched) {
-    if (auto rewritten = rewrite_last_batch(files_, *end); !rewritten) return rewritten;
-  }
   if (end->tail == Tail::kTorn) {
     auto copy = cut_tail(files_, folder_, *end);
     if (!copy) return tl::unexpected(copy.error());
     report_.torn = end->why;
     report_.torn_copy = *copy;
     report_.torn_bytes = end->tail_bytes;
+  }
+  if (!end->is_vouched) {
+    if (auto rewritten = rewrite_last_segment(files_, folder_, *end); !rewritten) return rewritten;
   }
   report_.frames = end->frames;
   end_ = std::move(*end);

@@ -19,6 +19,7 @@ class Walker {
     for (std::size_t i = first_needed(); i < segments_.size(); ++i) {
       if (auto entered = enter(segments_[i]); !entered) return tl::unexpected(entered.error());
       if (auto read = read_frames(); !read) return tl::unexpected(read.error());
+      end_.offset = reader_->offset();
       if (is_through()) break;
       if (auto judged = look_at_tail(i + 1 == segments_.size()); !judged) return tl::unexpected(judged.error());
       if (end_.tail != Tail::kClean) break;
@@ -63,7 +64,6 @@ class Walker {
     end_.path = file.path;
     end_.segment = header;
     end_.batch = header.first;
-    end_.batch_offset = kSegmentHeaderBytes;
     return Done{};
   }
 
@@ -79,7 +79,6 @@ class Walker {
         if (auto visited = visit_({header.sequence, header.stamp, payload}); !visited) return visited;
         ++end_.frames;
       }
-      if (header.batch == header.sequence) end_.batch_offset = reader_->offset();
       end_.batch = header.batch;
       end_.is_vouched = payload.empty();
       end_.next = header.sequence + 1;
@@ -97,7 +96,6 @@ class Walker {
   }
 
   Result<Done> look_at_tail(bool in_last_segment) {
-    end_.offset = reader_->offset();
     TailEvidence evidence{.in_last_segment = in_last_segment, .next = end_.next};
     const auto nonzero = reader_->find_nonzero();
     if (!nonzero) return tl::unexpected(nonzero.error());
@@ -181,17 +179,26 @@ tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEn
       end.why, folder);
 }
 
-Result<Done> rewrite_last_batch(Files& files, const JournalEnd& end) {
-  const auto segment = files.open(end.path, Files::Mode::kReadWrite);
+Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const JournalEnd& end) {
+  const std::string path = path_of(folder, "rewritten.tmp");
+  const auto segment = files.open(end.path, Files::Mode::kRead);
   if (!segment) return tl::unexpected(segment.error());
+  const auto copy = files.open(path, Files::Mode::kCreate);
+  if (!copy) return tl::unexpected(copy.error());
   std::string piece;
-  for (std::uint64_t at = end.batch_offset; at < end.offset; at += piece.size()) {
-    piece.resize(std::min(kPieceBytes, end.offset - at));
-    const auto read = (*segment)->read_at(at, absl::MakeSpan(piece));
-    if (!read) return tl::unexpected(read.error());
-    if (auto written = (*segment)->write_at(at, piece); !written) return written;
+  for (std::uint64_t at = 0; at < end.segment.bytes; at += piece.size()) {
+    piece.assign(std::min(kPieceBytes, end.segment.bytes - at), '\0');
+    if (at < end.offset) {
+      const std::size_t used = std::min<std::size_t>(piece.size(), end.offset - at);
+      const auto read = (*segment)->read_at(at, absl::MakeSpan(piece).subspan(0, used));
+      if (!read) return tl::unexpected(read.error());
+    }
+    if (auto written = (*copy)->write_at(at, piece); !written) return written;
   }
-  return (*segment)->sync();
+  auto done = (*copy)->sync();
+  if (done) done = files.rename(path, end.path);
+  if (done) done = files.sync_folder(folder);
+  return done;
 }
 
 Result<std::string> cut_tail(Files& files, const std::string& folder, const JournalEnd& end) {

@@ -47,12 +47,11 @@ Result<std::vector<SegmentFile>> find_segments(Files& files, const std::string& 
 struct JournalEnd {
   std::string path;  // of the segment
   SegmentHeader segment;
-  std::uint64_t offset = 0;        // behind the last frame
-  std::uint64_t next = 1;          // the sequence number of the frame to come
-  std::uint64_t chain = 0;         // the last frame's checksum
-  std::uint64_t batch = 0;         // the last frame's: all before it are durable beyond doubt
-  std::uint64_t batch_offset = 0;  // where it begins
-  bool is_vouched = true;          // the last batch is empty, or there is none
+  std::uint64_t offset = 0;  // behind the last frame
+  std::uint64_t next = 1;    // the sequence number of the frame to come
+  std::uint64_t chain = 0;   // the last frame's checksum
+  std::uint64_t batch = 0;   // the last frame's: all before it are durable beyond doubt
+  bool is_vouched = true;    // the last batch is empty, or there is none
   Instant last_stamp;
   Tail tail = Tail::kClean;
   std::uint64_t tail_bytes = 0;  // from the offset up to the last byte that is not zero
@@ -68,9 +67,10 @@ Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange rang
 // The failure that a damaged end is to whoever wanted to go on from there.
 tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end);
 
-// Writes the last batch again, as it is, and syncs it. If a sync of it had failed, the page cache may have it and the
-// disk not, and another sync would not know.
-Result<Done> rewrite_last_batch(Files& files, const JournalEnd& end);
+// Puts a copy of the last segment, up to its end, in its place, for a last batch that nothing vouches for. If the sync
+// of it had failed, the page cache may have it and the disk not, and another sync would not know. Not in its place:
+// what is there may be durable, and a crash could tear it.
+Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const JournalEnd& end);
 
 // Copies the tail into a file of its own and puts zeros in its place. Answers the copy's path.
 Result<std::string> cut_tail(Files& files, const std::string& folder, const JournalEnd& end);

@@ -89,7 +89,8 @@ TEST_F(SnapshotDamageTest, WithoutAnyOfThemTheJournalIsRefused) {
 
 // What a snapshot holds need not be read any more, so damage there may go unseen; it is never believed.
 TEST_F(SnapshotDamageTest, ADamagedSegmentIsRefusedOrNotNeeded) {
-  for (const SegmentFile& segment : find_segments(files_, kFolder).value()) {
+  const auto segments = find_segments(files_, kFolder).value();
+  for (const SegmentFile& segment : segments) {
     const std::uint64_t bits = files_.contents(segment.path).size() * 8;
     for (std::uint64_t bit = 0; bit < bits; bit += stride()) {
       SCOPED_TRACE(fmt::format("segment {}, bit {}", segment.first, bit));
