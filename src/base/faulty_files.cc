@@ -35,6 +35,7 @@ struct FaultyFiles::World {
 
   std::uint64_t epoch = 0;  // counts processes: the handles of earlier ones are dead
   bool is_down = false;
+  bool failed_folder_sync = false;
   std::set<Id> locked;
 
   std::uint64_t operations = 0;
@@ -62,6 +63,7 @@ struct FaultyFiles::World {
       return Done{};
     }
     spoiled(*fault);
+    failed_folder_sync = failed_folder_sync || operation == "sync folder";
     is_down = fault == Fault::kCrash;
     if (is_down) return *refusal(operation, path, epoch);
     return file_failure(operation, path, fault == Fault::kIoError ? EIO : ENOSPC);
@@ -329,6 +331,11 @@ void FaultyFiles::crash(Damage damage, std::uint64_t seed) {
 void FaultyFiles::kill() {
   const MutexLock lock(mutex_);
   world_->end_process();
+}
+
+bool FaultyFiles::has_failed_folder_sync() const {
+  const MutexLock lock(mutex_);
+  return world_->failed_folder_sync;
 }
 
 std::uint64_t FaultyFiles::operations() const {

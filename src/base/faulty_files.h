@@ -60,6 +60,8 @@ class FaultyFiles final : public Files {
   // How many operations that change something (write, sync, resize, create, rename, remove, make_folder, sync_folder)
   // were asked of it; locks do not count.
   [[nodiscard]] std::uint64_t operations() const;
+  // Whether a fault has hit a sync_folder: no later one saves those names.
+  [[nodiscard]] bool has_failed_folder_sync() const;
   // The n-th operation, counted as operations() does, fails; with kForEver all after it, too.
   void fail_at(std::uint64_t n, Fault fault, Lasting lasting = Lasting::kOnce);
   // Reading the file fails until heal(), crash or not.

@@ -152,9 +152,7 @@ Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
     report_.torn_copy = *copy;
     report_.torn_bytes = end->tail_bytes;
   }
-  if (!end->is_vouched) {
-    if (auto rewritten = rewrite_last_segment(files_, folder_, *end); !rewritten) return rewritten;
-  }
+  if (auto rewritten = rewrite_last_segment(files_, folder_, *end); !rewritten) return rewritten;
   report_.frames = end->frames;
   end_ = std::move(*end);
   return Done{};

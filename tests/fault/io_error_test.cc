@@ -26,12 +26,11 @@ void expect_recovery(const FaultyFiles& files, const Promises& promises, bool is
     if (kill != is_killed && !in_soak()) continue;
     const auto disk = files.copy();
     Promises owed = promises;
-    if (kill) {
-      // What a failed sync has left in the page cache is not on the disk: the next life has to see to that.
-      disk->kill();
-      owed = live_on(*disk, promises);
-    }
-    disk->crash(Damage::kLoseAll, 1);
+    if (kill) disk->kill();
+    // What a failed sync has left in the page cache is not on the disk: the next life has to see to that. (If names
+    // were not saved nothing can.)
+    if (kill && !files.has_failed_folder_sync()) owed = live_on(*disk, promises);
+    if (!kill || !files.has_failed_folder_sync()) disk->crash(Damage::kLoseAll, 1);
     recover_and_go_on(*disk, owed);
     ++tally.recoveries;
   }
