@@ -67,8 +67,8 @@ Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange rang
 // The failure that a damaged end is to whoever wanted to go on from there.
 tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end);
 
-// Puts a copy of the last segment, up to its end, in its place. If the last sync had failed, the page cache may have the
-// last batch and the disk not, and another sync would not know. A copy, because what is there may be durable, and a
+// Puts a copy of the last segment, up to its end, in its place. If the last sync had failed, the page cache may have
+// the last batch and the disk not, and another sync would not know. A copy, because what is there may be durable, and a
 // crash could tear it.
 Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const JournalEnd& end);
 
