@@ -25,6 +25,7 @@ SnapshotMaker::~SnapshotMaker() {
     woken_.notify_one();
   }
   thread_.join();
+  const MutexLock lock(making_);  // somebody may have asked for one
 }
 
 void SnapshotMaker::run() {
@@ -41,9 +42,10 @@ void SnapshotMaker::run() {
 
 void SnapshotMaker::make_if_due() {
   const auto is_due = journal_.snapshots()->is_due();
-  auto made = is_due ? (*is_due ? make() : Result<Done>(Done{})) : tl::unexpected(is_due.error());
+  if (is_due && !*is_due) return;
+  const auto made = is_due ? make() : tl::unexpected(is_due.error());
   if (!made && tell_ && !stop_.stop_requested()) {
-    tell_(fmt::format("no snapshot was made, and nothing dropped: {}", made.error().message));
+    tell_(fmt::format("a snapshot was due, and failed: {}", made.error().message));
   }
 }
 

@@ -79,6 +79,7 @@ Result<std::unique_ptr<Snapshot>> newest_good_snapshot(const Snapshots& snapshot
 Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::stop_token& stop) {
   Snapshots* const snapshots = journal.snapshots();
   TENURE_CHECK(snapshots != nullptr, "a journal that keeps no snapshots");
+  if (auto going = go_on(stop); !going) return going;
   const auto last = newest_good_snapshot(*snapshots);
   if (!last) return tl::unexpected(last.error());
   Snapshot* const base = last->get();

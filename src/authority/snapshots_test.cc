@@ -244,6 +244,22 @@ TEST_F(SnapshotsTest, OneThatIsGivenUpLeavesNothing) {
   EXPECT_EQ(before, files_.state());
 }
 
+// The frames that it is made of are read from the disk, and may have been damaged there since.
+TEST_F(SnapshotsTest, ThereIsNoneOfADamagedJournal) {
+  live(40);
+  snapshot();
+  live(60);
+  const std::uint64_t frame = take_digest();
+  const auto segments = find_segments(files_, kFolder).value();
+  ASSERT_GE(segments.size(), 4U);
+  const std::string& path = segments[segments.size() - 2].path;  // full, and behind the last snapshot
+  files_.flip_bit(path, 8 * 1000);
+  const auto before = files_.state();
+  EXPECT_THAT(make_snapshot(*journal_, frame).error().message, HasSubstr("which was durable, found none"));
+  EXPECT_EQ(before, files_.state());
+  EXPECT_THAT(start(), HasSubstr("the journal is damaged"));
+}
+
 TEST_F(SnapshotsTest, AFullDiskLeavesTheLastOneAndTheJournal) {
   live(40);
   const std::uint64_t first = snapshot();

@@ -26,7 +26,10 @@ Instant next_forgetting(const Archive& archive, const Settings& settings, Instan
 Instant Engine::run_due() {
   Instant next = kNever;
   do_round([&]() TENURE_REQUIRES(mutex_) {
-    if (failure_) return;
+    if (failure_) {
+      end_waits();
+      return;
+    }
     stamp();
     serve();
     int done = 0;
@@ -142,8 +145,8 @@ Result<Done> Engine::join(std::string_view session, std::optional<Millis> grace)
   if (check.fault()) return tl::unexpected(*check.fault());
   Result<Done> result = Done{};
   do_round([&]() TENURE_REQUIRES(mutex_) {
-    if (failure_) {
-      result = tl::unexpected(*failure_);
+    if (failure_ || is_closed_) {
+      result = tl::unexpected(failure_.value_or(Failure{ErrorCode::kUnavailable, "the authority is being closed"}));
       return;
     }
     stamp();
@@ -172,8 +175,8 @@ Result<Done> Engine::join(std::string_view session, std::optional<Millis> grace)
 Result<Done> Engine::leave(std::string_view session) {
   Result<Done> result = Done{};
   do_round([&]() TENURE_REQUIRES(mutex_) {
-    if (failure_) {
-      result = tl::unexpected(*failure_);
+    if (failure_ || is_closed_) {
+      result = tl::unexpected(failure_.value_or(Failure{ErrorCode::kUnavailable, "the authority is being closed"}));
       return;
     }
     if (!is_joined(session)) {

@@ -120,6 +120,7 @@ Result<Done> copy_segments(const Desk& desk, const JournalReader& reader, const 
 
 // Those that are good; replay begins with one of them, or with the first frame.
 Result<Done> copy_snapshots(const Desk& desk, const JournalReader& reader, const std::string& to) {
+  std::uint64_t copies = 0;
   for (const std::uint64_t sequence : reader.snapshots()) {
     const std::string path = snapshot_path(reader.folder(), sequence);
     auto source = SnapshotReader::open(desk.files, path);
@@ -135,6 +136,11 @@ Result<Done> copy_snapshots(const Desk& desk, const JournalReader& reader, const
     const auto copied = SnapshotReader::open(desk.files, copy);
     done = copied ? (*copied)->verify() : tl::unexpected(copied.error());
     if (!done) return done;
+    ++copies;
+  }
+  if (copies == 0 && reader.first() != 1) {
+    return fail_with(ErrorCode::kUnavailable,
+                     "{}: expected a snapshot to copy, found that a server has replaced them all", reader.folder());
   }
   return desk.files.sync_folder(to);
 }

@@ -152,7 +152,11 @@ Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
     report_.torn_copy = *copy;
     report_.torn_bytes = end->tail_bytes;
   }
-  if (auto rewritten = rewrite_last_segment(files_, folder_, *end); !rewritten) return rewritten;
+  // On a full disk what was begun can still be finished, so there must be a start without it.
+  const auto room = files_.free_space(folder_);
+  if (!room || *room >= end->segment.bytes) {
+    if (auto rewritten = rewrite_last_segment(files_, folder_, *end); !rewritten) return rewritten;
+  }
   report_.frames = end->frames;
   end_ = std::move(*end);
   return Done{};
@@ -160,11 +164,10 @@ Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
 
 // They are no use to anybody, and a full disk may need their room.
 Result<Done> FileJournal::remove_temporaries() {
-  const auto names = files_.list(folder_);
-  if (!names) return tl::unexpected(names.error());
-  for (const std::string& name : *names) {
-    if (!name.ends_with(kTemporarySuffix)) continue;
-    if (auto removed = files_.remove(path_of(folder_, name)); !removed) return removed;
+  for (const std::string_view name : {"spare.tmp", "next.tmp", "snapshot.tmp", "rewritten.tmp"}) {
+    const std::string path = path_of(folder_, name);
+    if (!files_.exists(path)) continue;
+    if (auto removed = files_.remove(path); !removed) return removed;
   }
   return Done{};
 }
@@ -175,6 +178,11 @@ Result<Done> FileJournal::read(FrameRange range, Visit visit) const {
   if (range.after >= range.upto) return Done{};
   const auto end = walk(files_, folder_, range, visit);
   if (!end) return tl::unexpected(end.error());
+  // All of them are durable: one that is not there any more is lost.
+  if (end->next <= range.upto) {
+    return fail_with(ErrorCode::kUnavailable, "{}: expected frame {}, which was durable, found none{}{}", folder_,
+                     end->next, end->why.empty() ? "" : ": ", end->why);
+  }
   return Done{};
 }
 

@@ -179,11 +179,13 @@ tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEn
       end.why, folder);
 }
 
-Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const JournalEnd& end) {
-  const std::string path = path_of(folder, "rewritten.tmp");
+namespace {
+
+// The segment up to its end, and zeros behind it.
+Result<Done> copy_segment(Files& files, const JournalEnd& end, const std::string& to) {
   const auto segment = files.open(end.path, Files::Mode::kRead);
   if (!segment) return tl::unexpected(segment.error());
-  const auto copy = files.open(path, Files::Mode::kCreate);
+  const auto copy = files.open(to, Files::Mode::kCreate);
   if (!copy) return tl::unexpected(copy.error());
   std::string piece;
   for (std::uint64_t at = 0; at < end.segment.bytes; at += piece.size()) {
@@ -192,11 +194,20 @@ Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const
       const std::size_t used = std::min<std::size_t>(piece.size(), end.offset - at);
       const auto read = (*segment)->read_at(at, absl::MakeSpan(piece).subspan(0, used));
       if (!read) return tl::unexpected(read.error());
+      if (*read != used) return fail_with(ErrorCode::kUnavailable, "{}: expected more bytes, found its end", end.path);
     }
     if (auto written = (*copy)->write_at(at, piece); !written) return written;
   }
-  auto done = (*copy)->sync();
+  return (*copy)->sync();
+}
+
+}  // namespace
+
+Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const JournalEnd& end) {
+  const std::string path = path_of(folder, "rewritten.tmp");
+  auto done = copy_segment(files, end, path);
   if (done) done = files.rename(path, end.path);
+  if (!done) static_cast<void>(files.remove(path));
   if (done) done = files.sync_folder(folder);
   return done;
 }

@@ -130,7 +130,7 @@ TEST_F(BlocksTest, OldFramesBehindTheTailAreNeverReplayed) {
   for (const SegmentImage& source : damager.image().segments) {
     for (const FrameImage& frame : source.frames) {
       // From this frame to its segment's end, as far as there is room.
-      for (const std::uint64_t gap : {0, 8, 48, 512}) {
+      for (const std::uint64_t gap : {0U, 8U, 48U, 512U}) {
         const std::uint64_t at = tail.end() + gap;
         if (at + frame.bytes > tail.bytes.size()) continue;
         std::string bytes = tail.bytes;

@@ -125,7 +125,7 @@ TEST(FaultTest, FullDisk) {
   std::uint64_t disks = 0;
   std::uint64_t submitted = 0;
   for (std::uint64_t capacity = 0; capacity <= 24; ++capacity) {
-    for (const std::uint64_t payload : {0, 100, 300, 1000}) {
+    for (const std::uint64_t payload : {0U, 100U, 300U, 1000U}) {
       SCOPED_TRACE(fmt::format("{} blocks, payloads of {} bytes", capacity, payload));
       ++disks;
       submitted += fill_and_finish({.capacity = capacity, .payload = payload});
@@ -151,6 +151,27 @@ TEST(FaultTest, FullDiskAndBatches) {
   }
   EXPECT_GT(submitted, 0U);
   fmt::print("full_disk_batches: {} disks: {} submissions until BACKPRESSURE\n", disks, submitted);
+}
+
+// A full disk is no reason not to start: what was begun wants to be finished.
+TEST(FaultTest, StartsOnAFullDisk) {
+  for (std::uint64_t capacity = 0; capacity <= 24; ++capacity) {
+    SCOPED_TRACE(fmt::format("{} blocks", capacity));
+    FaultyFiles files;
+    Promises promises;
+    {
+      Process process(files);
+      FullDisk work(process);
+      work.begin();
+      files.set_capacity(capacity * kDiskBlock);
+      work.fill(300, 1);
+      EXPECT_TRUE(process.close());
+      promises = process.promises();
+    }
+    const Process again(files);
+    ASSERT_TRUE(again.is_up()) << again.refusal();
+    EXPECT_EQ(promises.digest_after(again.recovered()), again.digest());
+  }
 }
 
 }  // namespace
