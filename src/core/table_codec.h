@@ -2,6 +2,7 @@
 // grammar is in record_codec.h.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstdint>
@@ -197,7 +198,8 @@ bool read_value(ByteReader& in, std::string_view name, T& value, std::string& fa
     ByteReader body(in.bytes());
     if (!read_table(body, value, fault) && in.ok()) return false;
   }
-  return in.ok() || unreadable(fault, name, "the bytes end within it");
+  if (!in.ok()) unreadable(fault, name, "the bytes end within it");
+  return in.ok();
 }
 
 // Skips a field that this version does not know.
@@ -246,6 +248,14 @@ constexpr std::uint64_t required_of() {
   return std::apply([&](const auto&... fields) { return (bit(fields) | ...); }, T::table());
 }
 
+// The names of the fields by their numbers.
+template <Nested T>
+constexpr std::array<std::string_view, 64> names_of() {
+  std::array<std::string_view, 64> names{};
+  std::apply([&](const auto&... fields) { ((names[fields.number] = fields.name), ...); }, T::table());
+  return names;
+}
+
 template <Nested T>
 bool read_table(ByteReader& in, T& value, std::string& fault) {
   constexpr auto kTable = T::table();
@@ -276,17 +286,8 @@ bool read_table(ByteReader& in, T& value, std::string& fault) {
   constexpr std::uint64_t kRequired = required_of<T>();
   const std::uint64_t missing = kRequired & ~seen;
   if (missing == 0) return true;
-  std::apply(
-      [&](const auto&... fields) {
-        const auto name = [&](const auto& field) {
-          if (field.number != static_cast<std::uint32_t>(std::countr_zero(missing))) return false;
-          unreadable(fault, field.name, "expected, but missing");
-          return true;
-        };
-        return (name(fields) || ...);
-      },
-      kTable);
-  return false;
+  constexpr auto kNames = names_of<T>();
+  return unreadable(fault, kNames[static_cast<std::size_t>(std::countr_zero(missing))], "expected, but missing");
 }
 
 // --- JSON ---

@@ -55,7 +55,8 @@ void Script::ask_one() {
 
 void Script::submit() {
   const std::string queue = name("q", 3);
-  const std::string payload(one_in(12) ? 700 : roll(120), static_cast<char>('a' + roll(26)));
+  const char letter = static_cast<char>('a' + roll(26));
+  const std::string payload(one_in(12) ? 700 : roll(120), letter);
   const std::string request_id = "r" + std::to_string(seed_) + "-" + std::to_string(one_in(6) ? 0 : requests_);
   const std::string key = name("k", 2);
   Submission task{.queue = queue, .payload = payload};
