@@ -17,7 +17,7 @@ Result<Done> load_snapshot(const Snapshots& snapshots, std::uint64_t sequence, S
 // Whether the digest is the state's.
 bool is_of(const Snapshot& snapshot, const State& state);
 
-// The newest one that is good, from this frame back; those that are not are passed over. Null: there is none.
+// The newest one that can be read whole; those that cannot are passed over. Null: there is none.
 Result<std::unique_ptr<Snapshot>> newest_good_snapshot(const Snapshots& snapshots);
 
 // Makes one of this frame, which is durable and holds a digest, from what the journal says, not from any live state.

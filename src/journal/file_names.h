@@ -5,7 +5,8 @@
 //   00000000000000000123.snapshot   the state after frame 123
 //   00000000000000000001.torn       what was cut off behind that sequence number, kept for whoever wants to look
 //   00000000000000000001.lost       a whole segment that `tenure journal repair` has put aside
-//   *.tmp                           not finished; made anew when one is next needed
+//   00000000000000000123.snapshot.lost   a snapshot of lost frames, put aside by it, too
+//   *.tmp                           not finished; the next start removes what is left of them
 //   UNFINISHED-COPY                 a backup or restore into the folder has begun and not ended: nobody may use it
 //   UNFINISHED-REPAIR               the same of a repair; repairing again finishes it
 #pragma once
