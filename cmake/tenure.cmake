@@ -16,6 +16,17 @@ function(tenure_folder path)
   endif()
 endfunction()
 
+# Parses common headers once for all targets of a kind: the first one of the kind makes them, the others reuse them.
+function(tenure_precompile target header)
+  get_property(maker GLOBAL PROPERTY TENURE_MAKER_OF_${header})
+  if(maker)
+    target_precompile_headers(${target} REUSE_FROM ${maker})
+  else()
+    target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/${header}")
+    set_property(GLOBAL PROPERTY TENURE_MAKER_OF_${header} ${target})
+  endif()
+endfunction()
+
 # Splits the .cc files of `folder` into sources and tests, re-globbed at every build.
 function(tenure_glob folder sources tests)
   file(GLOB all CONFIGURE_DEPENDS "${folder}/*.cc")
@@ -33,6 +44,7 @@ function(tenure_gtest name prefix label)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gmock_main rapidcheck_gtest)
   # Tests are most of what is compiled: what they test is optimized, they themselves need not be.
   target_compile_options(${name} PRIVATE -O1 -g1)
+  tenure_precompile(${name} precompiled_tests.h)
   # Sanitizers make tests many times slower, so the limit is for hangs only.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}."
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES LABELS ${label} TIMEOUT 1200)
@@ -46,6 +58,7 @@ function(tenure_library)
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+    tenure_precompile(${name} precompiled.h)
     # Its own tests link all of it, so that coverage sees the files that no test uses.
     set(tested "$<LINK_LIBRARY:WHOLE_ARCHIVE,${name}>")
   else() # headers only
@@ -66,6 +79,7 @@ function(tenure_program name)
   if(sources)
     add_executable(${name} ${sources})
     target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
+    tenure_precompile(${name} precompiled.h)
     add_dependencies(programs ${name})
   endif()
   if(tests) # of everything but main.cc
