@@ -29,14 +29,10 @@ std::unique_ptr<Engine> start(const Settings& settings, Engine::Ports ports) {
 
 class EmbeddedAuthority final : public Authority {
  public:
-  EmbeddedAuthority(const Settings& settings, std::unique_ptr<Machine> machine, std::unique_ptr<Journal> journal,
-                    const SnapshotMaker::Tell& tell = {})
+  EmbeddedAuthority(const Settings& settings, std::unique_ptr<Machine> machine, std::unique_ptr<Journal> journal)
       : machine_(std::move(machine)),
         journal_(std::move(journal)),
-        engine_(start(settings, {machine_->clock, machine_->entropy, *journal_})) {
-    if (journal_->snapshots() == nullptr) return;
-    snapshots_ = std::make_unique<SnapshotMaker>(*engine_, *journal_, machine_->clock, tell);
-  }
+        engine_(start(settings, {machine_->clock, machine_->entropy, *journal_})) {}
 
   ~EmbeddedAuthority() override {
     snapshots_.reset();
@@ -64,6 +60,10 @@ class EmbeddedAuthority final : public Authority {
   }
 
   [[nodiscard]] const Engine::Origin& origin() const { return engine_->origin(); }
+  // From now on there are snapshots when they are due.
+  void make_snapshots(const SnapshotMaker::Tell& tell) {
+    snapshots_ = std::make_unique<SnapshotMaker>(*engine_, *journal_, machine_->clock, tell);
+  }
 
  private:
   const std::unique_ptr<Machine> machine_;
@@ -120,8 +120,9 @@ std::unique_ptr<Authority> Authority::open(const std::string& folder, const Sett
   if (!journal) raise(journal.error());
   const FileJournal& opened = **journal;
   const SystemClock& clock = machine->clock;
-  auto authority = std::make_unique<EmbeddedAuthority>(settings, std::move(machine), std::move(*journal), storage.tell);
+  auto authority = std::make_unique<EmbeddedAuthority>(settings, std::move(machine), std::move(*journal));
   if (storage.tell) tell_report(storage, opened, authority->origin(), clock.boot() - began);
+  authority->make_snapshots(storage.tell);
   return authority;
 }
 

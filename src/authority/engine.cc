@@ -14,6 +14,13 @@ namespace {
 // Frames: a replay that goes wrong is seen soon, and the cost is not.
 constexpr std::uint64_t kDigestEvery = 10'000;
 
+// Without the snapshots that could not be used more of the journal was needed.
+tl::unexpected<Failure> refuse(const Failure& failure, const std::vector<std::string>& passed_over) {
+  std::string text = failure.message;
+  for (const std::string& why : passed_over) text += fmt::format(". A snapshot was passed over: {}", why);
+  return fail_with(failure.code, "{}", text);
+}
+
 }  // namespace
 
 Engine::Engine(const Settings& settings, Ports ports) : settings_(settings), ports_(ports) {}
@@ -53,7 +60,7 @@ Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports po
     engine->appended_ = frame.sequence;
     return replay_frame(engine->state_, frame.sequence, frame.stamp, frame.payload);
   });
-  if (!replayed) return tl::unexpected(replayed.error());
+  if (!replayed) return refuse(replayed.error(), engine->origin_.passed_over);
   engine->handed_over_ = engine->durable_ = engine->appended_;
   engine->time_.emplace(ports.clock, engine->state_.last_stamp());
   engine->stamp();

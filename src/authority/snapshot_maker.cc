@@ -7,6 +7,27 @@
 
 namespace tenure {
 
+class SnapshotMaker::Turn {
+ public:
+  explicit Turn(SnapshotMaker& maker) : maker_(maker) {
+    const MutexLock lock(maker_.mutex_);
+    ++maker_.turns_;
+    while (maker_.is_making_) maker_.turn_ended_.wait(maker_.mutex_);
+    maker_.is_making_ = true;
+  }
+  ~Turn() {
+    const MutexLock lock(maker_.mutex_);
+    --maker_.turns_;
+    maker_.is_making_ = false;
+    maker_.turn_ended_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  SnapshotMaker& maker_;
+};
+
 SnapshotMaker::SnapshotMaker(Engine& engine, Journal& journal, const Clock& clock, Tell tell)
     : engine_(engine), journal_(journal), clock_(clock), tell_(std::move(tell)), thread_([this] { run(); }) {
   journal_.snapshots()->on_growth([this] {
@@ -25,7 +46,9 @@ SnapshotMaker::~SnapshotMaker() {
     woken_.notify_one();
   }
   thread_.join();
-  const MutexLock lock(making_);  // somebody may have asked for one
+  // Others may have asked for one.
+  const MutexLock lock(mutex_);
+  while (turns_ > 0) turn_ended_.wait(mutex_);
 }
 
 void SnapshotMaker::run() {
@@ -41,16 +64,22 @@ void SnapshotMaker::run() {
 }
 
 void SnapshotMaker::make_if_due() {
+  const Turn turn(*this);
   const auto is_due = journal_.snapshots()->is_due();
   if (is_due && !*is_due) return;
-  const auto made = is_due ? make() : tl::unexpected(is_due.error());
+  const auto made = is_due ? make_in_turn() : tl::unexpected(is_due.error());
   if (!made && tell_ && !stop_.stop_requested()) {
     tell_(fmt::format("a snapshot was due, and failed: {}", made.error().message));
   }
 }
 
 Result<Done> SnapshotMaker::make() {
-  const MutexLock lock(making_);
+  const Turn turn(*this);
+  return make_in_turn();
+}
+
+Result<Done> SnapshotMaker::make_in_turn() {
+  if (stop_.stop_requested()) return fail_with(ErrorCode::kUnavailable, "the authority is closing");
   const Millis began = clock_.boot();
   Reception<std::uint64_t> reception;
   engine_.take_digest(reception.callback());

@@ -26,11 +26,14 @@ class SnapshotMaker {
   SnapshotMaker& operator=(const SnapshotMaker&) = delete;
 
   // Makes one of the state as it is now, and waits for it.
-  Result<Done> make() TENURE_EXCLUDES(making_);
+  Result<Done> make() TENURE_EXCLUDES(mutex_);
 
  private:
   void run();
-  void make_if_due() TENURE_EXCLUDES(making_);
+  void make_if_due() TENURE_EXCLUDES(mutex_);
+  // One at a time, and the maker is not destroyed meanwhile.
+  class Turn;
+  Result<Done> make_in_turn();
 
   Engine& engine_;
   Journal& journal_;
@@ -38,9 +41,11 @@ class SnapshotMaker {
   const Tell tell_;
   std::stop_source stop_;
 
-  Mutex making_;  // one at a time
   Mutex mutex_;
   Condition woken_;
+  Condition turn_ended_;
+  int turns_ TENURE_GUARDED_BY(mutex_) = 0;  // taken or waited for
+  bool is_making_ TENURE_GUARDED_BY(mutex_) = false;
   bool has_grown_ TENURE_GUARDED_BY(mutex_) = true;
   bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
   std::thread thread_;

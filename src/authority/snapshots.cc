@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "core/next_snapshot.h"
+#include "core/snapshot_sum.h"
 
 namespace tenure {
 namespace {
@@ -47,6 +48,21 @@ Result<Done> merge(Snapshot* last, const NextSnapshot& next, SnapshotDraft& draf
     if (!visited) return visited;
   }
   return add_before(nullptr);
+}
+
+// Read again, all of it, it must add up to the digest that the journal has for its frame.
+Result<Done> prove(Snapshot& snapshot, const std::stop_token& stop) {
+  SnapshotSum sum;
+  auto read = snapshot.visit("", [&](std::string_view key, std::string_view value) -> Result<Done> {
+    if (auto going = go_on(stop); !going) return going;
+    return sum.add(key, value);
+  });
+  if (read && sum.digest() != digest_in(snapshot.digest())) {
+    read = fail_with(ErrorCode::kInvalid, "expected that it adds up to the journal's digest, found another");
+  }
+  if (read || stop.stop_requested()) return read;
+  return fail_with(read.error().code, "snapshot of frame {}, read again: {}", snapshot.sequence(),
+                   read.error().message);
 }
 
 }  // namespace
@@ -104,8 +120,11 @@ Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::
   if (!done) return done;
   const auto draft = snapshots->begin(sequence);
   if (!draft) return tl::unexpected(draft.error());
-  done = merge(base, next, **draft, stop);
-  if (done) done = (*draft)->finish(bytes_of(next.digest()));
+  if (auto merged = merge(base, next, **draft, stop); !merged) return merged;
+  const auto complete = (*draft)->complete(bytes_of(next.digest()));
+  if (!complete) return tl::unexpected(complete.error());
+  done = prove(**complete, stop);
+  if (done) done = (*draft)->publish();
   if (done && base != nullptr) done = snapshots->drop_before(base->sequence());
   return done;
 }

@@ -17,6 +17,7 @@
 namespace tenure {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -213,7 +214,8 @@ TEST_F(SnapshotsTest, OneOfAnotherJournalIsPassedOver) {
   const std::uint64_t frame = snapshot();
   const std::string path = snapshot_path(kFolder, frame);
   auto writer = SnapshotWriter::create(files_, kFolder, {.journal = {1, 2}, .sequence = frame, .chain = 3}).value();
-  ASSERT_TRUE(writer->finish("0123456789abcdef"));
+  ASSERT_TRUE(writer->complete("0123456789abcdef"));
+  ASSERT_TRUE(writer->publish());
   const Digest before = digest();
   ASSERT_EQ("", start());
   EXPECT_EQ(before, digest());
@@ -260,6 +262,50 @@ TEST_F(SnapshotsTest, ThereIsNoneOfADamagedJournal) {
   EXPECT_THAT(start(), HasSubstr("the journal is damaged"));
 }
 
+// The next one is made of the last one and its digest: if that lacks something and does not know it, so would the next.
+TEST_F(SnapshotsTest, OneThatDoesNotAddUpIsNotShown) {
+  live(40);
+  const std::uint64_t frame = snapshot();
+  const std::string path = snapshot_path(kFolder, frame);
+  {
+    const auto whole = SnapshotReader::open(files_, path).value();
+    const auto writer = SnapshotWriter::create(files_, kFolder, whole->mark()).value();
+    bool has_dropped = false;
+    ASSERT_TRUE(whole->visit("", [&](std::string_view key, std::string_view value) -> Result<Done> {
+      if (!has_dropped && key == keys::task("T40")) {
+        has_dropped = true;
+        return Done{};
+      }
+      return writer->add(key, value);
+    }));
+    ASSERT_TRUE(has_dropped);
+    ASSERT_TRUE(writer->complete(whole->digest()));
+    ASSERT_TRUE(writer->publish());
+  }
+  live(2);
+  const std::uint64_t next = take_digest();
+  const auto before = files_.state();
+  EXPECT_THAT(make_snapshot(*journal_, next).error().message,
+              AllOf(HasSubstr("read again"), HasSubstr("adds up to the journal's digest")));
+  EXPECT_EQ(before, files_.state());
+}
+
+// An older one would do if its frames were there.
+TEST_F(SnapshotsTest, ARefusalSaysWhyTheyWerePassedOver) {
+  live(40);
+  snapshot();
+  live(40);
+  const std::uint64_t older = snapshot();
+  live(40);
+  const std::uint64_t newer = snapshot();
+  ASSERT_GT(first_frame(), 1U);
+  damage(older);
+  damage(newer);
+  EXPECT_THAT(start(), AllOf(HasSubstr("expected the segment with frame 1"),
+                             HasSubstr("A snapshot was passed over: snapshot of frame " + std::to_string(newer)),
+                             HasSubstr("A snapshot was passed over: snapshot of frame " + std::to_string(older))));
+}
+
 TEST_F(SnapshotsTest, AFullDiskLeavesTheLastOneAndTheJournal) {
   live(40);
   const std::uint64_t first = snapshot();
@@ -269,7 +315,7 @@ TEST_F(SnapshotsTest, AFullDiskLeavesTheLastOneAndTheJournal) {
   std::uint64_t used = 0;
   for (const auto& [path, contents] : before) used += contents.size();
   files_.set_capacity(used + 100);
-  EXPECT_THAT(make_snapshot(*journal_, frame).error().message, HasSubstr("No space left"));
+  EXPECT_THAT(make_snapshot(*journal_, frame).error().message, HasSubstr("which a snapshot may take, found 0"));
   EXPECT_EQ(before, files_.state());
   EXPECT_THAT(snapshots(), ElementsAre(first));
   files_.set_capacity(used * 10);
@@ -313,6 +359,18 @@ TEST(SnapshotMakerTest, MakesThemWhenTheyAreDue) {
   auto authority = Authority::open(folder.path(), {}, {.tell = [&](const std::string& line) { opened += line; }});
   EXPECT_THAT(opened, HasSubstr("the snapshot of frame"));
   EXPECT_EQ(1U, authority->tasks().lease({.worker = "w", .queues = {"q"}}).size());
+}
+
+TEST(SnapshotMakerTest, SeveralMayAskAtOnce) {
+  const TemporaryFolder folder;
+  auto authority = Authority::open(folder.path());
+  for (int i = 0; i < 100; ++i) authority->tasks().submit({.queue = "q", .payload = "x"});
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] { EXPECT_NO_THROW(authority->snapshot()); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(find_snapshots(real_files(), folder.path()).value(), SizeIs(2));
 }
 
 TEST(SnapshotMakerTest, InMemoryThereIsNothingToMake) { EXPECT_NO_THROW(Authority::in_memory()->snapshot()); }

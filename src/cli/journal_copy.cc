@@ -76,10 +76,10 @@ Result<Done> sync_source(Files& files, const std::string& path) {
 }
 
 void print_copy(const Desk& desk, const Replay* replay, const JournalReader& reader, const JournalEnd& end,
-                const std::string& to) {
+                std::uint64_t snapshots, const std::string& to) {
   desk.out << fmt::format("{}: journal {}, frames {} to {}, {} segments, {} bytes", to, end.segment.journal.text(),
                           reader.first(), end.next - 1, reader.segments().size(), reader.bytes());
-  if (!reader.snapshots().empty()) desk.out << fmt::format(", {} snapshots", reader.snapshots().size());
+  if (snapshots > 0) desk.out << fmt::format(", {} snapshots", snapshots);
   if (replay != nullptr) desk.out << fmt::format(", {} records", replay->records);
   desk.out << fmt::format(", last stamp {}\n", iso_time(end.last_stamp));
 }
@@ -118,8 +118,8 @@ Result<Done> copy_segments(const Desk& desk, const JournalReader& reader, const 
   return desk.files.sync_folder(to);
 }
 
-// Those that are good; replay begins with one of them, or with the first frame.
-Result<Done> copy_snapshots(const Desk& desk, const JournalReader& reader, const std::string& to) {
+// Those that are good; replay begins with one of them, or with the first frame. Answers how many.
+Result<std::uint64_t> copy_snapshots(const Desk& desk, const JournalReader& reader, const std::string& to) {
   std::uint64_t copies = 0;
   for (const std::uint64_t sequence : reader.snapshots()) {
     const std::string path = snapshot_path(reader.folder(), sequence);
@@ -132,32 +132,36 @@ Result<Done> copy_snapshots(const Desk& desk, const JournalReader& reader, const
     Progress progress(desk, fmt::format("copying {}", path), (*source)->bytes());
     const std::string copy = snapshot_path(to, sequence);
     auto done = copy_file(desk.files, path, copy, (*source)->bytes(), progress);
-    if (!done) return done;
+    if (!done) return tl::unexpected(done.error());
     const auto copied = SnapshotReader::open(desk.files, copy);
     done = copied ? (*copied)->verify() : tl::unexpected(copied.error());
-    if (!done) return done;
+    if (!done) return tl::unexpected(done.error());
     ++copies;
   }
   if (copies == 0 && reader.first() != 1) {
     return fail_with(ErrorCode::kUnavailable,
                      "{}: expected a snapshot to copy, found that a server has replaced them all", reader.folder());
   }
-  return desk.files.sync_folder(to);
+  if (auto synced = desk.files.sync_folder(to); !synced) return tl::unexpected(synced.error());
+  return copies;
 }
 
 }  // namespace
 
-Result<Done> copy_journal(const Desk& desk, const JournalReader& reader, const JournalEnd& end, const std::string& to) {
-  if (auto made = make_new_folder(desk.files, to); !made) return made;
+Result<std::uint64_t> copy_journal(const Desk& desk, const JournalReader& reader, const JournalEnd& end,
+                                   const std::string& to) {
+  if (auto made = make_new_folder(desk.files, to); !made) return tl::unexpected(made.error());
+  Result<std::uint64_t> snapshots = 0;
   auto done = mark(desk.files, to, kUnfinishedCopyName);
   if (done) done = copy_segments(desk, reader, end, to);
-  if (done) done = copy_snapshots(desk, reader, to);
+  if (done) snapshots = copy_snapshots(desk, reader, to);
+  if (done && !snapshots) done = tl::unexpected(snapshots.error());
   if (done) done = check_copy(desk, reader, end, to);
   if (!done) {
     return fail_with(done.error().code, "{}. The copy in {} is not finished and not usable: remove it, and try again",
                      done.error().message, to);
   }
-  return done;
+  return snapshots;
 }
 
 Result<Fence> raise_fence_in(const Desk& desk, const std::string& folder, std::uint64_t segment_bytes) {
@@ -192,9 +196,11 @@ Result<Done> backup_journal(const Desk& desk, const BackupOptions& options) {
   auto done = expect_sound(desk, reader->folder(), *reading);
   // What was read is durable from here on: a backup is never ahead of what it backs up.
   if (done) done = sync_source(desk.files, reading->end.path);
-  if (done) done = copy_journal(desk, *reader, reading->end, to);
-  if (done) done = unmark(desk.files, to, kUnfinishedCopyName);
-  if (done) print_copy(desk, nullptr, *reader, reading->end, to);
+  if (!done) return done;
+  const auto snapshots = copy_journal(desk, *reader, reading->end, to);
+  if (!snapshots) return tl::unexpected(snapshots.error());
+  done = unmark(desk.files, to, kUnfinishedCopyName);
+  if (done) print_copy(desk, nullptr, *reader, reading->end, *snapshots, to);
   return done;
 }
 
@@ -204,17 +210,18 @@ Result<Done> restore_journal(const Desk& desk, const RestoreOptions& options) {
   if (!reader) return tl::unexpected(reader.error());
   if (auto is_new = expect_new_folder(desk.files, folder); !is_new) return is_new;
   Replay replay;
-  if (auto replayed = replay_journal(*reader, replay); !replayed) return reader->advised(replayed.error());
+  if (auto replayed = replay_journal(*reader, Part::kAll, replay); !replayed) return reader->advised(replayed.error());
   auto done = expect_sound(desk, reader->folder(), replay.reading);
   const JournalEnd& end = replay.reading.end;
-  if (done) done = copy_journal(desk, *reader, end, folder);
   if (!done) return done;
+  const auto snapshots = copy_journal(desk, *reader, end, folder);
+  if (!snapshots) return tl::unexpected(snapshots.error());
   const auto fence = raise_fence_in(desk, folder, end.segment.bytes);
   if (!fence) return tl::unexpected(fence.error());
   if (auto finished = unmark(desk.files, folder, kUnfinishedCopyName); !finished) return finished;
-  print_copy(desk, &replay, *reader, end, folder);
+  print_copy(desk, &replay, *reader, end, *snapshots, folder);
   desk.out << fmt::format("the fence was {} and is now {}: above all that was granted since the backup\n",
-                          replay.state.fence().value, fence->value);
+                          replay.state->fence().value, fence->value);
   return Done{};
 }
 

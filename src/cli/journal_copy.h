@@ -1,6 +1,7 @@
 // The steps that backup, restore and repair have in common.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,9 @@ Result<Done> mark(Files& files, const std::string& folder, std::string_view name
 Result<Done> unmark(Files& files, const std::string& folder, std::string_view name);
 
 // Copies what was read into a folder that is empty or missing, and checks the copy. The folder is then marked as an
-// unfinished copy; see file_names.h.
-Result<Done> copy_journal(const Desk& desk, const JournalReader& reader, const JournalEnd& end, const std::string& to);
+// unfinished copy; see file_names.h. Answers how many snapshots were copied.
+Result<std::uint64_t> copy_journal(const Desk& desk, const JournalReader& reader, const JournalEnd& end,
+                                   const std::string& to);
 
 // Opens the folder, unfinished as it may be, as a server would, lifts its fence above all that may have been granted
 // and lost, and closes it cleanly. Answers the fence.

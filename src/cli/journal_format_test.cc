@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "cli/testing.h"
+#include "journal/file_names.h"
 
 namespace tenure::cli {
 namespace {
@@ -16,7 +17,7 @@ std::string example() {
   Writer writer(files, clock, entropy, kFolder, 4096);
   writer.get(Submission{.queue = "mail", .payload = "hello", .id = "T1"});
   TENURE_CHECK(writer.journal().close().has_value(), "not closed");
-  return files.contents(std::string(kFolder) + "/00000000000000000001.journal");
+  return files.contents(path_of(kFolder, numbered_name(1, kSegmentSuffix)));
 }
 
 std::string hex_line(std::string_view bytes, std::size_t at) {

@@ -97,15 +97,30 @@ Result<JournalReader> JournalReader::open(const Desk& desk, const std::string& f
 Result<std::uint64_t> JournalReader::find_base() const {
   if (first() == 1) return 0;
   const FileSnapshots snapshots(desk_->files, folder_, 0);
+  std::vector<std::string> bad;
   for (auto sequence = snapshots_.rbegin(); sequence != snapshots_.rend(); ++sequence) {
     const auto snapshot = snapshots.open(*sequence);
-    if (snapshot && (*snapshot)->verify()) return *sequence;
+    const auto good = snapshot ? (*snapshot)->verify() : tl::unexpected(snapshot.error());
+    if (good) return *sequence;
+    bad.push_back(good.error().message);
   }
+  return refuse_without_base(bad);
+}
+
+tl::unexpected<Failure> JournalReader::refuse_without_base(const std::vector<std::string>& bad_snapshots) const {
   return fail_with(
       ErrorCode::kInvalid,
       "{}: expected the segment with frame 1 or a good snapshot, found that the first begins with {} and no "
-      "snapshot that is good; frames before it are missing",
-      folder_, first());
+      "snapshot that is good; frames before it are missing{}{}",
+      folder_, first(), bad_snapshots.empty() ? "" : "; ", fmt::join(bad_snapshots, "; "));
+}
+
+std::uint64_t JournalReader::segment_start(std::uint64_t base) const {
+  std::uint64_t start = first();
+  for (const SegmentFile& segment : segments_) {
+    if (segment.first <= base + 1) start = segment.first;
+  }
+  return start - 1;
 }
 
 Result<Reading> JournalReader::read(std::uint64_t after, Journal::Visit visit) {
@@ -162,6 +177,13 @@ bool JournalReader::is_segment(std::size_t index) const {
 
 tl::unexpected<Failure> JournalReader::advised(const Failure& failure) const {
   if (failure.code != ErrorCode::kInvalid) return tl::unexpected(failure);
+  const auto segments = find_segments(desk_->files, folder_);
+  if (segments && !segments->empty() && segments->front().first > first()) {
+    return fail_with(
+        ErrorCode::kUnavailable,
+        "{}: a server has made a snapshot and removed the frames before {} while they were read. Try again", folder_,
+        segments->front().first);
+  }
   return fail_with(failure.code,
                    "{}. Nothing was changed. Restore a backup, or cut the journal there and lose what follows: tenure "
                    "journal repair --accept-loss {}",

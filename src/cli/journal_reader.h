@@ -50,8 +50,13 @@ class JournalReader {
   [[nodiscard]] std::uint64_t first() const { return segments_.front().first; }
   // The frames that there were snapshots of when it was opened, newest first.
   [[nodiscard]] const std::vector<std::uint64_t>& snapshots() const { return snapshots_; }
-  // Where replay begins: behind the oldest good snapshot, or behind frame 0 if nothing was dropped yet.
+  // Where the longest possible replay begins: behind the oldest good snapshot, or behind frame 0 if nothing was dropped
+  // yet.
   [[nodiscard]] Result<std::uint64_t> find_base() const;
+  // The failure that there is no such frame; what is wrong with each snapshot.
+  [[nodiscard]] tl::unexpected<Failure> refuse_without_base(const std::vector<std::string>& bad_snapshots) const;
+  // What is behind this frame, and a little more: from the beginning of its segment on, so that places are known.
+  [[nodiscard]] std::uint64_t segment_start(std::uint64_t base) const;
 
   // Visits the frames after this one. The visitor's failure ends it; so does `stop`, without one. A damaged
   // end is told in the answer: see `expect_sound`. Called once.

@@ -106,7 +106,7 @@ std::size_t index_of(const JournalReader& reader, const std::string& path) {
 
 // The damage, if what stopped the replay is one: not a disk that cannot be read, nor a journal without a first frame.
 Result<std::optional<Damage>> find_damage(const Desk& desk, JournalReader& reader, Replay& replay) {
-  const auto replayed = replay_journal(reader, replay);
+  const auto replayed = replay_journal(reader, Part::kForStart, replay);
   const JournalEnd& end = replay.reading.end;
   if (replayed && end.tail != Tail::kDamaged) return std::nullopt;
   if (!replayed && replayed.error().code != ErrorCode::kInvalid) return tl::unexpected(replayed.error());
@@ -129,12 +129,6 @@ Result<std::optional<Damage>> find_damage(const Desk& desk, JournalReader& reade
       if (!cut) return tl::unexpected(cut.error());
       damage.cut = std::move(*cut);
     }
-  }
-  if (damage.next <= replay.base) {
-    return fail_with(ErrorCode::kInvalid,
-                     "{}: expected good frames up to a snapshot, found damage before the oldest one, of frame {}: "
-                     "nothing could be kept. Restore a backup. What is wrong: {}",
-                     reader.folder(), replay.base, damage.why);
   }
   if (auto weighed = weigh(desk.files, reader, first_whole, damage); !weighed) return tl::unexpected(weighed.error());
   for (const std::uint64_t sequence : reader.snapshots()) {
@@ -171,8 +165,10 @@ void tell(std::ostream& out, const Survey& survey, std::string_view kept, std::s
   }
   const Replay& replay = survey.replay;
   if (survey.damage) out << fmt::format("{:<12}{}\n", "damage", survey.damage->why);
-  out << fmt::format("{:<12}{} frames up to {}, {} records", kept, replay.frames, replay.last, replay.records);
-  if (replay.frames > 0) out << fmt::format(", the last stamped {}", iso_time(replay.state.last_stamp()));
+  out << fmt::format("{:<12}", kept);
+  if (replay.base > 0) out << fmt::format("the snapshot of frame {}, ", replay.base);
+  out << fmt::format("{} frames up to {}, {} records", replay.frames, replay.last, replay.records);
+  if (replay.frames > 0) out << fmt::format(", the last stamped {}", iso_time(replay.state->last_stamp()));
   out << '\n';
   if (!survey.damage) return;
   const Damage& damage = *survey.damage;
@@ -252,7 +248,7 @@ Result<Done> repair(const Desk& desk, const std::string& folder) {
   if (!fence) return tl::unexpected(fence.error());
   if (auto finished = unmark(desk.files, folder, kUnfinishedRepairName); !finished) return finished;
   desk.out << fmt::format("{:<12}was {}, is now {}: above all that was granted and is lost\n", "fence",
-                          (*survey)->replay.state.fence().value, fence->value);
+                          (*survey)->replay.state->fence().value, fence->value);
   desk.out << fmt::format("{}: repaired; a server can start on it\n", folder);
   return Done{};
 }
@@ -266,7 +262,9 @@ Result<Done> repair_journal(const Desk& desk, const RepairOptions& options) {
   if (!survey) return tl::unexpected(survey.error());
   const bool is_unfinished = desk.files.exists(path_of(folder, kUnfinishedRepairName));
   if ((*survey)->is_healthy() && !is_unfinished) {
-    desk.out << fmt::format("{}: healthy, {} frames; nothing was changed\n", folder, (*survey)->replay.frames);
+    const Replay& replay = (*survey)->replay;
+    desk.out << fmt::format("{}: healthy, {} frames{}; nothing was changed\n", folder, replay.frames,
+                            replay.base == 0 ? "" : fmt::format(" after the snapshot of frame {}", replay.base));
     return expect_sound(desk, folder, (*survey)->replay.reading);
   }
   if (options.accept_loss) return repair(desk, folder);

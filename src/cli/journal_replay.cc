@@ -40,7 +40,7 @@ Result<Done> expect_readable(const JournalReader& reader, const Frame& frame) {
 void compare_snapshot(const FileSnapshots& snapshots, std::uint64_t sequence, Replay& replay) {
   const auto snapshot = snapshots.open(sequence);
   auto compared = snapshot ? (*snapshot)->verify() : tl::unexpected(snapshot.error());
-  if (compared && !is_of(**snapshot, replay.state)) {
+  if (compared && !is_of(**snapshot, *replay.state)) {
     compared = fail_with(ErrorCode::kInvalid, "snapshot of frame {}: its digest is not that of the journal", sequence);
   }
   if (compared) {
@@ -50,23 +50,40 @@ void compare_snapshot(const FileSnapshots& snapshots, std::uint64_t sequence, Re
   }
 }
 
-Result<Done> begin_replay(const FileSnapshots& snapshots, const JournalReader& reader, Replay& replay) {
-  const auto base = reader.find_base();
-  if (!base) return tl::unexpected(base.error());
-  replay.base = replay.last = *base;
-  if (*base == 0) return Done{};
-  ++replay.snapshots;
-  return load_snapshot(snapshots, *base, replay.state);
+// What is wrong with it is noted.
+bool is_loaded(const FileSnapshots& snapshots, std::uint64_t sequence, Replay& replay) {
+  replay.state = std::make_unique<State>();
+  const auto loaded = load_snapshot(snapshots, sequence, *replay.state);
+  if (loaded) {
+    replay.base = replay.last = sequence;
+    ++replay.snapshots;
+  } else {
+    replay.bad_snapshots.push_back(loaded.error().message);
+  }
+  return loaded.has_value();
+}
+
+Result<Done> begin_replay(const FileSnapshots& snapshots, const JournalReader& reader, Part part, Replay& replay) {
+  const bool is_whole = reader.first() == 1;
+  if (part == Part::kAll && is_whole) return Done{};
+  std::vector<std::uint64_t> candidates = reader.snapshots();
+  if (part == Part::kAll) std::reverse(candidates.begin(), candidates.end());
+  for (const std::uint64_t sequence : candidates) {
+    if (is_loaded(snapshots, sequence, replay)) return Done{};
+  }
+  replay.state = std::make_unique<State>();
+  if (is_whole) return Done{};
+  return reader.refuse_without_base(replay.bad_snapshots);
 }
 
 }  // namespace
 
-Result<Done> replay_journal(JournalReader& reader, Replay& replay) {
+Result<Done> replay_journal(JournalReader& reader, Part part, Replay& replay) {
   const FileSnapshots snapshots(reader.files(), reader.folder(), 0);
-  if (auto begun = begin_replay(snapshots, reader, replay); !begun) return begun;
-  auto reading = reader.read(reader.first() - 1, [&](const Frame& frame) -> Result<Done> {
+  if (auto begun = begin_replay(snapshots, reader, part, replay); !begun) return begun;
+  auto reading = reader.read(reader.segment_start(replay.base), [&](const Frame& frame) -> Result<Done> {
     if (frame.sequence <= replay.base) return Done{};
-    if (auto done = replay_frame(replay.state, frame.sequence, frame.stamp, frame.payload); !done) {
+    if (auto done = replay_frame(*replay.state, frame.sequence, frame.stamp, frame.payload); !done) {
       if (auto readable = expect_readable(reader, frame); !readable) return readable;
       return fail_with(done.error().code,
                        "{}, offset {}: {}; its checksum is right, so these are the bytes that were written",

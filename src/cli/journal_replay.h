@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace tenure::cli {
 
 struct Replay {
-  State state;
+  std::unique_ptr<State> state = std::make_unique<State>();
   std::uint64_t base = 0;  // the frame whose snapshot it began with; 0: none
   Reading reading;
   std::uint64_t frames = 0;
@@ -27,7 +28,10 @@ struct Replay {
   std::uint64_t last = 0;  // the last frame replayed
 };
 
+// Which part of the journal: all that is there, as a proof; or what a start needs, behind the newest good snapshot.
+enum class Part : std::uint8_t { kAll, kForStart };
+
 // Fails, naming the place, at the first frame that cannot be replayed. A damaged end is in the answer.
-Result<Done> replay_journal(JournalReader& reader, Replay& replay);
+Result<Done> replay_journal(JournalReader& reader, Part part, Replay& replay);
 
 }  // namespace tenure::cli

@@ -127,12 +127,27 @@ TEST_F(JournalSnapshotsTest, RepairBehindTheNewestKeepsBoth) {
   EXPECT_EQ(0, verify()) << world_.take_err();
 }
 
-TEST_F(JournalSnapshotsTest, DamageBeforeTheOldestCannotBeRepaired) {
+TEST_F(JournalSnapshotsTest, DamageBeforeWhatAStartNeedsIsNoReasonToCut) {
+  damage_frame(older_ + 1);  // in the segment of the older one, which is useless then
+  EXPECT_EQ(1, verify());
+  EXPECT_THAT(world_.take_err(), HasSubstr("A start needs nothing of that: it begins with the snapshot of frame " +
+                                           std::to_string(newer_)));
+  const auto before = world_.files.state();
+  EXPECT_EQ(0, repair()) << world_.take_err();
+  EXPECT_THAT(world_.take_out(), AllOf(HasSubstr("healthy"), HasSubstr("after the snapshot of frame")));
+  EXPECT_EQ(before, world_.files.state());
+  Writer writer = world_.write();
+  EXPECT_EQ(newer_, writer.engine().origin().snapshot);
+}
+
+TEST_F(JournalSnapshotsTest, WithoutAGoodOneNothingCanBeRepaired) {
   ASSERT_LT(first(), older_);
   damage_frame(first());
+  damage_snapshot(newer_);
   const auto before = world_.files.state();
   EXPECT_EQ(1, repair());
-  EXPECT_THAT(world_.take_err(), HasSubstr("found damage before the oldest one"));
+  EXPECT_THAT(world_.take_err(), AllOf(HasSubstr("expected at least one good frame to keep, found none"),
+                                       HasSubstr("a block's checksum is wrong")));
   EXPECT_EQ(before, world_.files.state());
 }
 

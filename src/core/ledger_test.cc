@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/record_codec.h"
+#include "core/snapshot_sum.h"
 #include "core/testing.h"
 
 namespace tenure {
@@ -71,6 +72,9 @@ void Ledger::prove_snapshots() {
   std::erase_if(snapshot_, [&](const auto& pair) { return next.replaces(pair.first); });
   for (const auto& [key, value] : next.pairs()) snapshot_[key] = value;
   ASSERT_EQ(all, snapshot_) << "the next snapshot, after record " << written_;
+  SnapshotSum sum(1 + written_ % 3);
+  for (const auto& [key, value] : snapshot_) ASSERT_TRUE(sum.add(key, value));
+  ASSERT_EQ(live_.digest(), sum.digest()) << "summed up, after record " << written_;
   snapshot_digest_ = live_.digest();
   since_.clear();
 }

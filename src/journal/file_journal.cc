@@ -164,7 +164,7 @@ Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
 
 // They are no use to anybody, and a full disk may need their room.
 Result<Done> FileJournal::remove_temporaries() {
-  for (const std::string_view name : {"spare.tmp", "next.tmp", "snapshot.tmp", "rewritten.tmp"}) {
+  for (const std::string_view name : {kSpareName, kNextSegmentName, kRewrittenName, kSnapshotDraftName}) {
     const std::string path = path_of(folder_, name);
     if (!files_.exists(path)) continue;
     if (auto removed = files_.remove(path); !removed) return removed;

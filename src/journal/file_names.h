@@ -26,6 +26,10 @@ inline constexpr std::string_view kLostSuffix = ".lost";
 inline constexpr std::string_view kUnfinishedCopyName = "UNFINISHED-COPY";
 inline constexpr std::string_view kUnfinishedRepairName = "UNFINISHED-REPAIR";
 inline constexpr std::string_view kTemporarySuffix = ".tmp";
+inline constexpr std::string_view kSpareName = "spare.tmp";          // a blank segment
+inline constexpr std::string_view kNextSegmentName = "next.tmp";     // one that is getting its header
+inline constexpr std::string_view kRewrittenName = "rewritten.tmp";  // a copy of the last segment
+inline constexpr std::string_view kSnapshotDraftName = "snapshot.tmp";
 
 std::string numbered_name(std::uint64_t sequence, std::string_view suffix);
 // The sequence number of a name with this suffix; nullopt for any other name.

@@ -41,6 +41,7 @@ Result<std::unique_ptr<Snapshot>> FileSnapshots::open(std::uint64_t sequence) co
 }
 
 Result<std::unique_ptr<SnapshotDraft>> FileSnapshots::begin(std::uint64_t sequence) {
+  if (auto room = expect_room(); !room) return tl::unexpected(room.error());
   const auto place = place_behind(sequence);
   if (!place) return tl::unexpected(place.error());
   auto writer = SnapshotWriter::create(
@@ -71,28 +72,42 @@ Result<Done> FileSnapshots::remove(const std::string& path) {
   return files_.sync_folder(folder_);
 }
 
-Result<bool> FileSnapshots::is_due() const {
+Result<FileSnapshots::Growth> FileSnapshots::growth() const {
+  Growth growth;
   const auto snapshots = list();
   if (!snapshots) return tl::unexpected(snapshots.error());
-  std::uint64_t newest = 0;
-  std::uint64_t due = due_bytes_;
-  if (!snapshots->empty()) {
-    newest = snapshots->front();
+  const std::uint64_t newest = snapshots->empty() ? 0 : snapshots->front();
+  if (newest > 0) {
     const auto size = files_.size_of(snapshot_path(folder_, newest));
     if (!size) return tl::unexpected(size.error());
-    due = std::max(due, *size);
+    growth.newest_bytes = *size;
   }
   const auto segments = find_segments(files_, folder_);
   if (!segments) return tl::unexpected(segments.error());
-  // Of those that are full.
-  std::uint64_t bytes = 0;
   for (std::size_t i = 0; i + 1 < segments->size(); ++i) {
     if ((*segments)[i + 1].first <= newest + 1) continue;
     const auto size = files_.size_of((*segments)[i].path);
     if (!size) return tl::unexpected(size.error());
-    bytes += *size;
+    growth.since_bytes += *size;
   }
-  return bytes >= due;
+  return growth;
+}
+
+Result<bool> FileSnapshots::is_due() const {
+  const auto grown = growth();
+  if (!grown) return tl::unexpected(grown.error());
+  return grown->since_bytes >= std::max(due_bytes_, grown->newest_bytes);
+}
+
+// One that filled the disk would, while it lasted, take the room that the journal needs.
+Result<Done> FileSnapshots::expect_room() const {
+  const auto grown = growth();
+  if (!grown) return tl::unexpected(grown.error());
+  const std::uint64_t needed = grown->newest_bytes + grown->since_bytes;
+  const auto room = files_.free_space(folder_);
+  if (!room || *room >= needed) return Done{};
+  return fail_with(ErrorCode::kUnavailable, "{}: expected {} bytes free, which a snapshot may take, found {}", folder_,
+                   needed, *room);
 }
 
 void FileSnapshots::on_growth(std::function<void()> wake) {

@@ -33,6 +33,13 @@ class FileSnapshots final : public Snapshots {
  private:
   // Where the journal stands behind this frame.
   [[nodiscard]] Result<JournalEnd> place_behind(std::uint64_t sequence) const;
+  // The size of the newest, and of the full segments that it does not cover.
+  struct Growth {
+    std::uint64_t newest_bytes = 0;
+    std::uint64_t since_bytes = 0;
+  };
+  [[nodiscard]] Result<Growth> growth() const;
+  [[nodiscard]] Result<Done> expect_room() const;
   Result<Done> remove(const std::string& path);
 
   Files& files_;

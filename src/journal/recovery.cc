@@ -204,7 +204,7 @@ Result<Done> copy_segment(Files& files, const JournalEnd& end, const std::string
 }  // namespace
 
 Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const JournalEnd& end) {
-  const std::string path = path_of(folder, "rewritten.tmp");
+  const std::string path = path_of(folder, kRewrittenName);
   auto done = copy_segment(files, end, path);
   if (done) done = files.rename(path, end.path);
   if (!done) static_cast<void>(files.remove(path));

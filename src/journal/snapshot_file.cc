@@ -74,7 +74,7 @@ SnapshotWriter::SnapshotWriter(Files& files, std::string folder, const SnapshotM
 
 Result<std::unique_ptr<SnapshotWriter>> SnapshotWriter::create(Files& files, const std::string& folder,
                                                                const SnapshotMark& mark) {
-  const std::string path = path_of(folder, "snapshot.tmp");
+  const std::string path = path_of(folder, kSnapshotDraftName);
   if (files.exists(path)) {
     if (auto removed = files.remove(path); !removed) return tl::unexpected(removed.error());
   }
@@ -120,7 +120,7 @@ Result<Done> SnapshotWriter::end_block() {
   return write(packed_);
 }
 
-Result<Done> SnapshotWriter::finish(std::string_view digest) {
+Result<std::unique_ptr<Snapshot>> SnapshotWriter::complete(std::string_view digest) {
   TENURE_CHECK(digest.size() == kDigestBytes, "a digest of {} bytes", digest.size());
   auto done = end_block();
   std::string footer;
@@ -138,22 +138,24 @@ Result<Done> SnapshotWriter::finish(std::string_view digest) {
   if (done) done = write(index_);
   if (done) done = write(footer);
   if (done) done = file_->sync();
-  if (!done) return done;
-
-  // Trusted only as far as it can be read.
+  if (!done) return tl::unexpected(done.error());
   auto reader = SnapshotReader::open(files_, file_->path());
   if (!reader) return tl::unexpected(reader.error());
-  done = (*reader)->verify();
-  const std::string path = snapshot_path(folder_, mark_.sequence);
-  if (done) done = files_.rename(file_->path(), path);
-  is_finished_ = done.has_value();
+  is_complete_ = true;
+  return std::move(*reader);
+}
+
+Result<Done> SnapshotWriter::publish() {
+  TENURE_CHECK(is_complete_, "a snapshot that is not complete");
+  auto done = files_.rename(file_->path(), snapshot_path(folder_, mark_.sequence));
+  is_published_ = done.has_value();
   if (done) done = files_.sync_folder(folder_);
   return done;
 }
 
 // As far as it can be: the next one removes what is left.
 SnapshotWriter::~SnapshotWriter() {
-  if (!is_finished_) static_cast<void>(files_.remove(file_->path()));
+  if (!is_published_) static_cast<void>(files_.remove(file_->path()));
 }
 
 // --- reading ---

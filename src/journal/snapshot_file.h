@@ -28,13 +28,14 @@ struct SnapshotMark {
 // Writes pairs in ascending order of their keys. One thread.
 class SnapshotWriter final : public SnapshotDraft {
  public:
-  // Writes under a temporary name until `finish`.
+  // Writes under a temporary name until `publish`.
   static Result<std::unique_ptr<SnapshotWriter>> create(Files& files, const std::string& folder,
                                                         const SnapshotMark& mark);
   ~SnapshotWriter() override;
 
   Result<Done> add(std::string_view key, std::string_view value) override;
-  Result<Done> finish(std::string_view digest) override;
+  Result<std::unique_ptr<Snapshot>> complete(std::string_view digest) override;
+  Result<Done> publish() override;
 
  private:
   SnapshotWriter(Files& files, std::string folder, const SnapshotMark& mark, std::unique_ptr<File> file);
@@ -53,7 +54,8 @@ class SnapshotWriter final : public SnapshotDraft {
   std::string last_key_;
   std::string index_;
   std::string packed_;
-  bool is_finished_ = false;
+  bool is_complete_ = false;
+  bool is_published_ = false;
 };
 
 // Reads a snapshot. One thread.

@@ -17,6 +17,11 @@ constexpr const char* kFolder = "/data";
 constexpr std::string_view kDigest = "0123456789abcdef";
 using Pairs = std::map<std::string, std::string>;
 
+Result<Done> finish(SnapshotWriter& writer) {
+  const auto complete = writer.complete(kDigest);
+  return complete ? writer.publish() : tl::unexpected(complete.error());
+}
+
 struct SnapshotWorld {
   SnapshotWorld() {
     EXPECT_TRUE(files.make_folder(kFolder).has_value());
@@ -29,7 +34,7 @@ struct SnapshotWorld {
     for (const auto& [key, value] : pairs) {
       if (auto added = (*writer)->add(key, value); !added) return tl::unexpected(added.error());
     }
-    if (auto finished = (*writer)->finish(kDigest); !finished) return tl::unexpected(finished.error());
+    if (auto finished = finish(**writer); !finished) return tl::unexpected(finished.error());
     return snapshot_path(kFolder, sequence);
   }
 
@@ -135,7 +140,7 @@ TEST(SnapshotFileTest, HasItsNameOnlyWhenItIsWholeAndDurable) {
     Result<Done> written = fail_with(ErrorCode::kUnavailable, "not written");
     if (writer) {
       for (const auto& [key, value] : many(3000)) static_cast<void>((*writer)->add(key, value));
-      written = (*writer)->finish(kDigest);
+      written = finish(**writer);
     }
     if (written) break;
     ASSERT_LT(n, operations + 1000);

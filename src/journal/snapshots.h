@@ -46,8 +46,10 @@ class SnapshotDraft {
 
   // In ascending order of keys.
   virtual Result<Done> add(std::string_view key, std::string_view value) = 0;
-  // Completes it, reads all of it again, and only then shows it.
-  virtual Result<Done> finish(std::string_view digest) = 0;
+  // Completes it, and gives it to be read again and proven; it is not shown yet.
+  virtual Result<std::unique_ptr<Snapshot>> complete(std::string_view digest) = 0;
+  // Shows it, for good.
+  virtual Result<Done> publish() = 0;
 };
 
 // Those of one journal. One thread makes them; `on_growth` and `list` are for any.
@@ -62,7 +64,7 @@ class Snapshots {
   [[nodiscard]] virtual Result<std::vector<std::uint64_t>> list() const = 0;
   // Fails if its frame is not one of this journal, or if it is seen to be damaged.
   [[nodiscard]] virtual Result<std::unique_ptr<Snapshot>> open(std::uint64_t sequence) const = 0;
-  // Begins one of this frame, which is durable.
+  // Begins one of this frame, which is durable. Fails if there may be no room for it.
   virtual Result<std::unique_ptr<SnapshotDraft>> begin(std::uint64_t sequence) = 0;
   // Removes the snapshots of frames before this one, and of the journal what only they needed.
   virtual Result<Done> drop_before(std::uint64_t sequence) = 0;

@@ -14,7 +14,10 @@ constexpr std::chrono::seconds kPause(1);
 }  // namespace
 
 SpareSegment::SpareSegment(Files& files, const std::string& folder, std::uint64_t bytes)
-    : files_(files), path_(path_of(folder, "spare.tmp")), taken_path_(path_of(folder, "next.tmp")), bytes_(bytes) {}
+    : files_(files),
+      path_(path_of(folder, kSpareName)),
+      taken_path_(path_of(folder, kNextSegmentName)),
+      bytes_(bytes) {}
 
 SpareSegment::~SpareSegment() { stop_thread(); }
 
