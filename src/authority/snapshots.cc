@@ -67,17 +67,20 @@ Result<Done> prove(Snapshot& snapshot, const std::stop_token& stop) {
 
 }  // namespace
 
+Result<Done> load_snapshot(Snapshot& snapshot, State& state) {
+  auto loaded =
+      snapshot.visit("", [&](std::string_view key, std::string_view value) { return load_pair(state, key, value); });
+  if (loaded) {
+    state.finish_loading();
+    if (!is_of(snapshot, state)) loaded = fail_with(ErrorCode::kInvalid, "its digest is not that of what it holds");
+  }
+  if (loaded) return loaded;
+  return fail_with(loaded.error().code, "snapshot of frame {}: {}", snapshot.sequence(), loaded.error().message);
+}
+
 Result<Done> load_snapshot(const Snapshots& snapshots, std::uint64_t sequence, State& state) {
   const auto snapshot = snapshots.open(sequence);
-  if (!snapshot) return tl::unexpected(snapshot.error());
-  auto loaded = (*snapshot)->visit(
-      "", [&](std::string_view key, std::string_view value) { return load_pair(state, key, value); });
-  if (!loaded) return fail_with(loaded.error().code, "snapshot of frame {}: {}", sequence, loaded.error().message);
-  state.finish_loading();
-  if (!is_of(**snapshot, state)) {
-    return fail_with(ErrorCode::kInvalid, "snapshot of frame {}: its digest is not that of what it holds", sequence);
-  }
-  return Done{};
+  return snapshot ? load_snapshot(**snapshot, state) : tl::unexpected(snapshot.error());
 }
 
 bool is_of(const Snapshot& snapshot, const State& state) { return digest_in(snapshot.digest()) == state.digest(); }

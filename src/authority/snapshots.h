@@ -11,7 +11,8 @@
 
 namespace tenure {
 
-// Fills an empty state with the snapshot of this frame, and compares digests.
+// Fills an empty state with the snapshot, and compares digests.
+Result<Done> load_snapshot(Snapshot& snapshot, State& state);
 Result<Done> load_snapshot(const Snapshots& snapshots, std::uint64_t sequence, State& state);
 
 // Whether the digest is the state's.

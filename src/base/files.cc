@@ -108,10 +108,12 @@ class RealFile final : public File {
 
 class RealLock final : public FileLock {
  public:
-  explicit RealLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+  RealLock(Descriptor file, Descriptor folder) : file_(std::move(file)), folder_(std::move(folder)) {}
 
  private:
-  const Descriptor descriptor_;  // the lock ends when it is closed
+  // The lock ends when they are closed.
+  const Descriptor file_;
+  const Descriptor folder_;
 };
 
 // What the holder of a lock has written about itself, up to the end of the line.
@@ -202,15 +204,21 @@ class RealFiles final : public Files {
   }
 
   Result<std::unique_ptr<FileLock>> lock(const std::string& path) override {
-    Descriptor descriptor(path, O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
+    Descriptor descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW, S_IRUSR | S_IWUSR);
     if (!descriptor.valid()) return failed("lock", path);
     // flock belongs to this opening, not to the process: a second lock() by the same process is refused as well.
     if (uninterrupted([&] { return ::flock(descriptor.number(), LOCK_EX | LOCK_NB); }) != 0) {
       if (errno == EWOULDBLOCK) return in_use_failure(path, holder_of(descriptor));
       return failed("lock", path);
     }
+    // Somebody may have removed the file of another's lock: its folder is locked, too, where folders can be.
+    Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
+    if (folder.valid() && uninterrupted([&] { return ::flock(folder.number(), LOCK_EX | LOCK_NB); }) != 0 &&
+        errno == EWOULDBLOCK) {
+      return in_use_failure(path, "");
+    }
     write_holder(descriptor);
-    return std::make_unique<RealLock>(std::move(descriptor));
+    return std::make_unique<RealLock>(std::move(descriptor), std::move(folder));
   }
 };
 
@@ -218,8 +226,11 @@ class RealFiles final : public Files {
 
 std::string absolute_path(const std::string& path) {
   std::error_code error;
-  const auto absolute = std::filesystem::absolute(path, error);
-  return error ? path : absolute.lexically_normal().string();
+  auto absolute = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  if (error) return path;
+  // Without a slash at its end: the folder above it is found by the last one.
+  if (!absolute.has_filename()) absolute = absolute.parent_path();
+  return absolute.string();
 }
 
 Files& real_files() {

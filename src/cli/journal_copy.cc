@@ -9,6 +9,7 @@
 #include "cli/journal_text.h"
 #include "journal/file_journal.h"
 #include "journal/file_names.h"
+#include "journal/file_snapshots.h"
 #include "journal/snapshot_file.h"
 
 namespace tenure::cli {
@@ -57,12 +58,15 @@ Result<Done> copy_file(Files& files, const std::string& from, const std::string&
 }
 
 // The last frame's checksum chains all before it: if it is the same, everything is.
-Result<Done> check_copy(const Desk& desk, const JournalReader& reader, const JournalEnd& end, const std::string& to) {
+Result<Done> check_copy(const Desk& desk, const JournalReader& reader, std::uint64_t base, const JournalEnd& end,
+                        const std::string& to) {
   Progress progress(desk, fmt::format("checking {}", to), reader.bytes());
-  const auto copied = walk(desk.files, to, {.after = reader.first() - 1}, [&](const Frame& frame) -> Result<Done> {
+  const auto see = [&](const Frame& frame) -> Result<Done> {
     progress.add(frame_bytes(frame.payload.size()));
     return Done{};
-  });
+  };
+  const std::uint64_t after = base == 0 ? reader.first() - 1 : base;
+  const auto copied = walk(desk.files, to, {.after = after}, see, FileSnapshots(desk.files, to, 0).mark_of(base));
   if (!copied) return tl::unexpected(copied.error());
   if (copied->tail == Tail::kClean && copied->next == end.next && copied->chain == end.chain) return Done{};
   return fail_with(ErrorCode::kUnavailable, "{}: expected the copy to end with frame {}, found {}{}; look at its disk",
@@ -104,10 +108,13 @@ Result<Done> unmark(Files& files, const std::string& folder, std::string_view na
 
 namespace {
 
-Result<Done> copy_segments(const Desk& desk, const JournalReader& reader, const JournalEnd& end,
+Result<Done> copy_segments(const Desk& desk, const JournalReader& reader, std::uint64_t base, const JournalEnd& end,
                            const std::string& to) {
   Progress progress(desk, fmt::format("copying to {}", to), reader.bytes());
-  for (const SegmentFile& segment : reader.segments()) {
+  const auto& segments = reader.segments();
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const SegmentFile& segment = segments[i];
+    if (i + 1 < segments.size() && segments[i + 1].first <= base + 1) continue;
     // A server may have begun another segment since.
     if (segment.first > end.segment.first) break;
     const bool is_last = segment.first == end.segment.first;
@@ -119,19 +126,24 @@ Result<Done> copy_segments(const Desk& desk, const JournalReader& reader, const 
 }
 
 // Those that are good; replay begins with one of them, or with the first frame. Answers how many.
-Result<std::uint64_t> copy_snapshots(const Desk& desk, const JournalReader& reader, const std::string& to) {
+Result<std::uint64_t> copy_snapshots(const Desk& desk, const JournalReader& reader, std::uint64_t base,
+                                     const std::string& to) {
+  const FileSnapshots snapshots(desk.files, reader.folder(), 0);
   std::uint64_t copies = 0;
   for (const std::uint64_t sequence : reader.snapshots()) {
+    if (sequence < base) break;
     const std::string path = snapshot_path(reader.folder(), sequence);
-    auto source = SnapshotReader::open(desk.files, path);
+    auto source = snapshots.open(sequence);
     const auto good = source ? (*source)->verify() : tl::unexpected(source.error());
+    const auto bytes = desk.files.size_of(path);
     if (!good) {
       desk.err << fmt::format("note: a damaged snapshot is not copied: {}\n", good.error().message);
       continue;
     }
-    Progress progress(desk, fmt::format("copying {}", path), (*source)->bytes());
+    if (!bytes) return tl::unexpected(bytes.error());
+    Progress progress(desk, fmt::format("copying {}", path), *bytes);
     const std::string copy = snapshot_path(to, sequence);
-    auto done = copy_file(desk.files, path, copy, (*source)->bytes(), progress);
+    auto done = copy_file(desk.files, path, copy, *bytes, progress);
     if (!done) return tl::unexpected(done.error());
     const auto copied = SnapshotReader::open(desk.files, copy);
     done = copied ? (*copied)->verify() : tl::unexpected(copied.error());
@@ -148,15 +160,15 @@ Result<std::uint64_t> copy_snapshots(const Desk& desk, const JournalReader& read
 
 }  // namespace
 
-Result<std::uint64_t> copy_journal(const Desk& desk, const JournalReader& reader, const JournalEnd& end,
-                                   const std::string& to) {
+Result<std::uint64_t> copy_journal(const Desk& desk, const JournalReader& reader, std::uint64_t base,
+                                   const JournalEnd& end, const std::string& to) {
   if (auto made = make_new_folder(desk.files, to); !made) return tl::unexpected(made.error());
   Result<std::uint64_t> snapshots = 0;
   auto done = mark(desk.files, to, kUnfinishedCopyName);
-  if (done) done = copy_segments(desk, reader, end, to);
-  if (done) snapshots = copy_snapshots(desk, reader, to);
+  if (done) done = copy_segments(desk, reader, base, end, to);
+  if (done) snapshots = copy_snapshots(desk, reader, base, to);
   if (done && !snapshots) done = tl::unexpected(snapshots.error());
-  if (done) done = check_copy(desk, reader, end, to);
+  if (done) done = check_copy(desk, reader, base, end, to);
   if (!done) {
     return fail_with(done.error().code, "{}. The copy in {} is not finished and not usable: remove it, and try again",
                      done.error().message, to);
@@ -185,22 +197,52 @@ Result<Fence> raise_fence_in(const Desk& desk, const std::string& folder, std::u
   return (*engine)->inspect([](const State& state) { return state.fence(); });
 }
 
+namespace {
+
+// What a backup is made of: all of the journal; or, if it is damaged before what a start needs, that.
+struct Source {
+  std::uint64_t base = 0;
+  Reading reading;
+};
+
+Result<Source> read_source(const Desk& desk, JournalReader& reader) {
+  const auto see_nothing = [](const Frame&) -> Result<Done> { return Done{}; };
+  auto reading = reader.read(reader.first() - 1, see_nothing);
+  const auto sound = reading ? expect_sound(desk, reader.folder(), *reading) : reader.advised(reading.error());
+  if (sound) return Source{.reading = std::move(*reading)};
+  const FileSnapshots snapshots(desk.files, reader.folder(), 0);
+  for (const std::uint64_t base : reader.snapshots()) {
+    const auto snapshot = snapshots.open(base);
+    if (!snapshot || !(*snapshot)->verify()) continue;
+    auto rest = reader.read_behind_snapshot(base, see_nothing);
+    if (!rest || !expect_sound(desk, reader.folder(), *rest)) break;
+    desk.err << fmt::format(
+        "note: only what a start needs is copied, the snapshot of frame {} and what is behind it, "
+        "as there is damage before it: {}\n",
+        base, sound.error().message);
+    return Source{base, std::move(*rest)};
+  }
+  return tl::unexpected(sound.error());
+}
+
+}  // namespace
+
 Result<Done> backup_journal(const Desk& desk, const BackupOptions& options) {
   const std::string to = without_slashes(options.to);
   auto reader = JournalReader::open(desk, without_slashes(options.folder));
   if (!reader) return tl::unexpected(reader.error());
   if (auto is_new = expect_new_folder(desk.files, to); !is_new) return is_new;
   if (auto base = reader->find_base(); !base) return reader->advised(base.error());
-  const auto reading = reader->read(reader->first() - 1, [](const Frame&) -> Result<Done> { return Done{}; });
-  if (!reading) return reader->advised(reading.error());
-  auto done = expect_sound(desk, reader->folder(), *reading);
+  const auto source = read_source(desk, *reader);
+  if (!source) return tl::unexpected(source.error());
+  const JournalEnd& end = source->reading.end;
   // What was read is durable from here on: a backup is never ahead of what it backs up.
-  if (done) done = sync_source(desk.files, reading->end.path);
+  auto done = sync_source(desk.files, end.path);
   if (!done) return done;
-  const auto snapshots = copy_journal(desk, *reader, reading->end, to);
+  const auto snapshots = copy_journal(desk, *reader, source->base, end, to);
   if (!snapshots) return tl::unexpected(snapshots.error());
   done = unmark(desk.files, to, kUnfinishedCopyName);
-  if (done) print_copy(desk, nullptr, *reader, reading->end, *snapshots, to);
+  if (done) print_copy(desk, nullptr, *reader, end, *snapshots, to);
   return done;
 }
 
@@ -209,12 +251,13 @@ Result<Done> restore_journal(const Desk& desk, const RestoreOptions& options) {
   auto reader = JournalReader::open(desk, without_slashes(options.from));
   if (!reader) return tl::unexpected(reader.error());
   if (auto is_new = expect_new_folder(desk.files, folder); !is_new) return is_new;
+  // What a start needs: the rest of a backup may be damaged.
   Replay replay;
-  if (auto replayed = replay_journal(*reader, Part::kAll, replay); !replayed) return reader->advised(replayed.error());
-  auto done = expect_sound(desk, reader->folder(), replay.reading);
+  const auto replayed = replay_journal(*reader, Part::kForStart, replay);
+  if (!replayed) return reader->advised(replayed.error());
+  if (auto sound = expect_sound(desk, reader->folder(), replay.reading); !sound) return sound;
   const JournalEnd& end = replay.reading.end;
-  if (!done) return done;
-  const auto snapshots = copy_journal(desk, *reader, end, folder);
+  const auto snapshots = copy_journal(desk, *reader, replay.base, end, folder);
   if (!snapshots) return tl::unexpected(snapshots.error());
   const auto fence = raise_fence_in(desk, folder, end.segment.bytes);
   if (!fence) return tl::unexpected(fence.error());

@@ -30,7 +30,7 @@ std::string event_line(const Frame& frame, const Record& record, const TaskStory
 
 // What the snapshot knows of the task; answers how much that is.
 Result<std::uint64_t> tell_snapshot(const Desk& desk, const JournalReader& reader, std::uint64_t base,
-                                    const HistoryOptions& options) {
+                                    const HistoryOptions& options, TaskStory& story) {
   const auto snapshot = FileSnapshots(desk.files, reader.folder(), 0).open(base);
   if (!snapshot) return tl::unexpected(snapshot.error());
   std::uint64_t portraits = 0;
@@ -42,10 +42,11 @@ Result<std::uint64_t> tell_snapshot(const Desk& desk, const JournalReader& reade
         if (portraits++ == 0 && !options.json) {
           desk.out << fmt::format("The journal begins later. What its snapshot of frame {} holds of the task:\n", base);
         }
+        const auto event = story.tell(*portrait);
         desk.out << (options.json ? fmt::format(R"({{"snapshot":{},"holds":{}}})"
                                                 "\n",
                                                 base, to_json(*portrait))
-                                  : fmt::format("  {}\n", to_json(*portrait)));
+                                  : fmt::format("  {}\n", event ? event->text : to_json(*portrait)));
         return Done{};
       });
   if (!visited) return tl::unexpected(visited.error());
@@ -56,10 +57,15 @@ Result<std::uint64_t> tell_snapshot(const Desk& desk, const JournalReader& reade
 // Tells each event as it is met; answers how many there were.
 Result<std::uint64_t> tell_events(const Desk& desk, JournalReader& reader, const HistoryOptions& options,
                                   TaskStory& story, Reading& end) {
-  const std::uint64_t base = reader.find_base().value_or(0);
+  const auto found = reader.find_base();
+  if (!found) {
+    desk.err << fmt::format("note: what came before frame {} is not known: {}\n", reader.first(),
+                            found.error().message);
+  }
+  const std::uint64_t base = found.value_or(0);
   std::uint64_t events = 0;
   if (base > 0) {
-    const auto told = tell_snapshot(desk, reader, base, options);
+    const auto told = tell_snapshot(desk, reader, base, options, story);
     if (!told) return told;
     events = *told;
   }

@@ -1,5 +1,7 @@
 #include "cli/journal_reader.h"
 
+#include <fmt/format.h>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "journal/file_names.h"
@@ -115,19 +117,32 @@ tl::unexpected<Failure> JournalReader::refuse_without_base(const std::vector<std
       folder_, first(), bad_snapshots.empty() ? "" : "; ", fmt::join(bad_snapshots, "; "));
 }
 
-std::uint64_t JournalReader::segment_start(std::uint64_t base) const {
-  std::uint64_t start = first();
-  for (const SegmentFile& segment : segments_) {
-    if (segment.first <= base + 1) start = segment.first;
-  }
-  return start - 1;
+std::optional<SnapshotMark> JournalReader::mark_of(std::uint64_t base) const {
+  return FileSnapshots(desk_->files, folder_, 0).mark_of(base);
+}
+
+Result<JournalEnd> JournalReader::place_of(std::uint64_t sequence, std::uint64_t base) const {
+  const auto see_nothing = [](const Frame&) -> Result<Done> { return Done{}; };
+  return walk(desk_->files, folder_, {.after = sequence - 1, .upto = sequence - 1}, see_nothing, mark_of(base));
 }
 
 Result<Reading> JournalReader::read(std::uint64_t after, Journal::Visit visit) {
+  return read(after, std::nullopt, visit);
+}
+
+Result<Reading> JournalReader::read_behind_snapshot(std::uint64_t base, Journal::Visit visit) {
+  return read(base, mark_of(base), visit);
+}
+
+Result<Reading> JournalReader::read(std::uint64_t after, const std::optional<SnapshotMark>& mark,
+                                    Journal::Visit visit) {
   progress_.emplace(*desk_, fmt::format("reading {}", folder_), bytes_);
   Reading reading;
   for (int look = 1;; ++look) {
-    auto end = walk(desk_->files, folder_, {.after = after}, [&](const Frame& frame) { return see(frame, visit); });
+    auto end =
+        walk(desk_->files, folder_, {.after = after}, [&](const Frame& frame) { return see(frame, visit); }, mark);
+    // A server may have begun others.
+    if (auto segments = find_segments(desk_->files, folder_)) take_new(*segments);
     if (is_stopped_) return reading;
     if (!end) return tl::unexpected(end.error());
     const bool has_grown = look > 1 && end->frames > 0;
@@ -139,10 +154,16 @@ Result<Reading> JournalReader::read(std::uint64_t after, Journal::Visit visit) {
     if (reading.end.tail == Tail::kClean || (look > 1 && !has_grown)) return reading;
     if (look == kLooksMax) break;
     after = reading.end.next - 1;
-    if (auto segments = find_segments(desk_->files, folder_)) segments_ = std::move(*segments);
   }
   reading.end.tail = Tail::kTorn;  // no more than unfinished: all its earlier ends were
   return reading;
+}
+
+// Those it had stay, though the server may have dropped them: whoever wants them will notice.
+void JournalReader::take_new(const std::vector<SegmentFile>& segments) {
+  for (const SegmentFile& segment : segments) {
+    if (segment.first > segments_.back().first) segments_.push_back(segment);
+  }
 }
 
 Result<Done> JournalReader::stop() {
@@ -185,8 +206,8 @@ tl::unexpected<Failure> JournalReader::advised(const Failure& failure) const {
         segments->front().first);
   }
   return fail_with(failure.code,
-                   "{}. Nothing was changed. Restore a backup, or cut the journal there and lose what follows: tenure "
-                   "journal repair --accept-loss {}",
+                   "{}. Nothing was changed. Restore a backup, or keep what can be kept: tenure journal repair "
+                   "--accept-loss {} (without --accept-loss it only looks)",
                    failure.message, folder_);
 }
 

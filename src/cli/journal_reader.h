@@ -55,19 +55,21 @@ class JournalReader {
   [[nodiscard]] Result<std::uint64_t> find_base() const;
   // The failure that there is no such frame; what is wrong with each snapshot.
   [[nodiscard]] tl::unexpected<Failure> refuse_without_base(const std::vector<std::string>& bad_snapshots) const;
-  // What is behind this frame, and a little more: from the beginning of its segment on, so that places are known.
-  [[nodiscard]] std::uint64_t segment_start(std::uint64_t base) const;
+  // The place of this frame, or where it should be. `base`: the frame whose snapshot the reading began with.
+  [[nodiscard]] Result<JournalEnd> place_of(std::uint64_t sequence, std::uint64_t base) const;
 
   // Visits the frames after this one. The visitor's failure ends it; so does `stop`, without one. A damaged
   // end is told in the answer: see `expect_sound`. Called once.
   Result<Reading> read(std::uint64_t after, Journal::Visit visit);
+  // The same as a start would read: if there is a snapshot of that frame, damage before it does not matter.
+  Result<Reading> read_behind_snapshot(std::uint64_t base, Journal::Visit visit);
   // A failure of reading with what to do about it, if the journal is what is wrong.
   [[nodiscard]] tl::unexpected<Failure> advised(const Failure& failure) const;
   // What a visitor answers to end the reading.
   Result<Done> stop();
 
   // The place of the frame that is being visited, and after a failed reading of the last one; right when reading began
-  // at the beginning. No segment: there was no frame.
+  // at the beginning, with `read`. No segment: there was no frame.
   [[nodiscard]] std::optional<std::size_t> segment() const { return segment_; }
   [[nodiscard]] const std::string& path() const { return segments_[*segment_].path; }
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
@@ -79,7 +81,10 @@ class JournalReader {
  private:
   JournalReader(const Desk& desk, std::string folder, std::vector<std::uint64_t> snapshots,
                 std::vector<SegmentFile> segments, std::uint64_t bytes);
+  Result<Reading> read(std::uint64_t after, const std::optional<SnapshotMark>& mark, Journal::Visit visit);
+  [[nodiscard]] std::optional<SnapshotMark> mark_of(std::uint64_t base) const;
   Result<Done> see(const Frame& frame, Journal::Visit visit);
+  void take_new(const std::vector<SegmentFile>& segments);
   void enter_segment_of(const Frame& frame);
   // Whether it is what its name says; another file may have been put among the segments.
   [[nodiscard]] bool is_segment(std::size_t index) const;

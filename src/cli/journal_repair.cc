@@ -4,19 +4,23 @@
 //   lock, mark   UNFINISHED-REPAIR keeps servers away, also after a crash
 //   right sizes  a copy of each such segment is kept
 //   put aside    whole segments and snapshots behind the bad place are renamed, from the end
+//   begin anew   if a snapshot holds more than the frames that are left, all of them went aside: a segment behind it
 //   cut          what is behind the bad place in its segment is copied, and overwritten with zeros
 //   raise        the fence, above all that was granted and is lost
 //   unmark
 #include <algorithm>
 #include <memory>
 
+#include "authority/snapshots.h"
 #include "cli/journal_commands.h"
 #include "cli/journal_copy.h"
 #include "cli/journal_replay.h"
 #include "cli/journal_text.h"
 #include "cli/right_sized_files.h"
+#include "journal/file_journal.h"
 #include "journal/file_names.h"
 #include "journal/snapshot_file.h"
+#include "journal/spare_segment.h"
 
 namespace tenure::cli {
 namespace {
@@ -32,6 +36,7 @@ struct Damage {
   std::uint64_t bytes = 0;
   std::vector<std::uint64_t> snapshots{};  // of frames that are lost, newest first
   bool is_stray = false;                   // no frame is lost: files that do not belong there lie among the segments
+  std::optional<SnapshotMark> anew{};      // what is kept is in this snapshot alone
 };
 
 struct Survey {
@@ -57,7 +62,7 @@ Result<Done> count_readable(Files& files, const std::string& path, std::uint64_t
     (*reader)->skip_bytes(**nonzero / kFrameAlign * kFrameAlign - (*reader)->offset());
     const auto frame = (*reader)->peek();
     if (!frame) return tl::unexpected(frame.error());
-    if (frame->has_value()) {
+    if (frame->has_value() && (*frame)->header.sequence >= damage.next) {
       ++damage.readable;
       damage.last = std::max(damage.last, (*frame)->header.sequence);
     }
@@ -65,11 +70,10 @@ Result<Done> count_readable(Files& files, const std::string& path, std::uint64_t
   }
 }
 
-Result<Done> weigh(Files& files, const JournalReader& reader, std::size_t first_whole, Damage& damage) {
-  const auto& segments = reader.segments();
+Result<Done> weigh(Files& files, const std::vector<SegmentFile>& segments, std::size_t first_whole, Damage& damage) {
   const auto behind = segments.begin() + static_cast<std::ptrdiff_t>(first_whole);
   const auto next = std::find_if(behind, segments.end(), [&](const auto& each) { return each.first == damage.next; });
-  if (!damage.cut && next != behind && next != segments.end()) {
+  if (!damage.cut && !damage.anew && next != behind && next != segments.end()) {
     damage.is_stray = true;
     damage.whole_segments.assign(behind, next);
     return Done{};
@@ -86,14 +90,12 @@ Result<Done> weigh(Files& files, const JournalReader& reader, std::size_t first_
 }
 
 // Where a frame lies whose bytes are right and which cannot be replayed.
-Result<JournalEnd> place_of_refused(Files& files, const JournalReader& reader, std::uint64_t sequence) {
-  const auto bytes = files.size_of(reader.path());
+Result<JournalEnd> place_of_refused(Files& files, const JournalReader& reader, const Replay& replay) {
+  auto cut = reader.place_of(replay.last + 1, replay.base);
+  if (!cut) return cut;
+  const auto bytes = files.size_of(cut->path);
   if (!bytes) return tl::unexpected(bytes.error());
-  JournalEnd cut;
-  cut.path = reader.path();
-  cut.offset = reader.offset();
-  cut.next = sequence;
-  cut.tail_bytes = *bytes - reader.offset();
+  cut->tail_bytes = *bytes - cut->offset;
   return cut;
 }
 
@@ -104,18 +106,18 @@ std::size_t index_of(const JournalReader& reader, const std::string& path) {
       segments.begin());
 }
 
-// The damage, if what stopped the replay is one: not a disk that cannot be read, nor a journal without a first frame.
-Result<std::optional<Damage>> find_damage(const Desk& desk, JournalReader& reader, Replay& replay) {
-  const auto replayed = replay_journal(reader, Part::kForStart, replay);
+// How many segments, from the first on, have frames that were replayed.
+std::size_t segments_kept(const JournalReader& reader, const Replay& replay) {
+  if (reader.segment()) return *reader.segment() + 1;
+  const auto& segments = reader.segments();
+  return static_cast<std::size_t>(std::count_if(segments.begin(), segments.end(),
+                                                [&](const SegmentFile& each) { return each.first <= replay.last; }));
+}
+
+// What stopped the replay.
+Result<Damage> see_damage(const Desk& desk, const JournalReader& reader, const Result<Done>& replayed,
+                          const Replay& replay) {
   const JournalEnd& end = replay.reading.end;
-  if (replayed && end.tail != Tail::kDamaged) return std::nullopt;
-  if (!replayed && replayed.error().code != ErrorCode::kInvalid) return tl::unexpected(replayed.error());
-  if (!replayed && !reader.segment()) {
-    return fail_with(ErrorCode::kInvalid,
-                     "{}: expected at least one good frame to keep, found none. Restore a backup. "
-                     "What stopped the reading: {}",
-                     reader.folder(), replayed.error().message);
-  }
   Damage damage;
   std::size_t first_whole = 0;
   if (replayed) {
@@ -123,24 +125,105 @@ Result<std::optional<Damage>> find_damage(const Desk& desk, JournalReader& reade
     first_whole = index_of(reader, end.path) + 1;
   } else {
     damage = {.why = replayed.error().message, .next = replay.last + 1};
-    first_whole = *reader.segment() + 1;
+    first_whole = segments_kept(reader, replay);
     if (reader.was_refused()) {
-      auto cut = place_of_refused(desk.files, reader, damage.next);
+      auto cut = place_of_refused(desk.files, reader, replay);
       if (!cut) return tl::unexpected(cut.error());
+      first_whole = index_of(reader, cut->path) + 1;
       damage.cut = std::move(*cut);
     }
   }
-  if (auto weighed = weigh(desk.files, reader, first_whole, damage); !weighed) return tl::unexpected(weighed.error());
-  for (const std::uint64_t sequence : reader.snapshots()) {
-    if (sequence >= damage.next && !damage.is_stray) damage.snapshots.push_back(sequence);
+  if (auto weighed = weigh(desk.files, reader.segments(), first_whole, damage); !weighed) {
+    return tl::unexpected(weighed.error());
   }
   return damage;
 }
 
+bool is_of_journal(Files& files, const std::vector<SegmentFile>& segments, const JournalId& journal) {
+  for (const SegmentFile& segment : segments) {
+    const auto reader = SegmentReader::open(files, segment.path);
+    if (reader) return (*reader)->header().journal == journal;
+  }
+  return true;
+}
+
+// A snapshot of this frame or a later one, though no frame leads to it: it is all that can be kept then.
+std::optional<SnapshotMark> find_better_snapshot(Files& files, const std::string& folder,
+                                                 const std::vector<std::uint64_t>& snapshots,
+                                                 const std::vector<SegmentFile>& segments, std::uint64_t next,
+                                                 Replay& replay) {
+  for (const std::uint64_t sequence : snapshots) {
+    if (sequence < next) break;
+    const auto snapshot = SnapshotReader::open(files, snapshot_path(folder, sequence));
+    if (!snapshot || (*snapshot)->sequence() != sequence) continue;
+    const SnapshotMark mark = (*snapshot)->mark();
+    auto state = std::make_unique<State>();
+    if (!is_of_journal(files, segments, mark.journal) || !load_snapshot(**snapshot, *state)) continue;
+    replay = {};
+    replay.state = std::move(state);
+    replay.base = replay.last = sequence;
+    return mark;
+  }
+  return std::nullopt;
+}
+
+// Whether no frame leads to the snapshot any more.
+bool is_lost(const Damage& damage, std::uint64_t snapshot) {
+  return damage.anew ? snapshot != damage.anew->sequence : snapshot >= damage.next;
+}
+
+// The damage, if what stopped the replay is one: not a disk that cannot be read, nor a journal without a first frame.
+Result<std::optional<Damage>> find_damage(const Desk& desk, JournalReader& reader, Replay& replay) {
+  const auto replayed = replay_journal(reader, Part::kForStart, replay);
+  if (replayed && replay.reading.end.tail != Tail::kDamaged) return std::nullopt;
+  if (!replayed && replayed.error().code != ErrorCode::kInvalid) return tl::unexpected(replayed.error());
+  auto damage = see_damage(desk, reader, replayed, replay);
+  if (!damage) return tl::unexpected(damage.error());
+  if (damage->is_stray) return damage;
+  if (const auto mark = find_better_snapshot(desk.files, reader.folder(), reader.snapshots(), reader.segments(),
+                                             damage->next, replay)) {
+    *damage = {.why = damage->why, .next = mark->sequence + 1, .anew = mark};
+    if (auto weighed = weigh(desk.files, reader.segments(), 0, *damage); !weighed) {
+      return tl::unexpected(weighed.error());
+    }
+  } else if (!replayed && replay.last == 0) {
+    return fail_with(ErrorCode::kInvalid,
+                     "{}: expected at least one good frame to keep, found none. Restore a backup. "
+                     "What stopped the reading: {}",
+                     reader.folder(), damage->why);
+  }
+  for (const std::uint64_t sequence : reader.snapshots()) {
+    if (is_lost(*damage, sequence)) damage->snapshots.push_back(sequence);
+  }
+  return damage;
+}
+
+// All segments are gone, and there are snapshots.
+std::unique_ptr<Survey> look_at_snapshots(const Desk& desk, const std::string& folder,
+                                          const std::vector<std::uint64_t>& snapshots) {
+  auto survey = std::make_unique<Survey>();
+  const auto mark = find_better_snapshot(desk.files, folder, snapshots, {}, 0, survey->replay);
+  if (!mark) return nullptr;
+  survey->segment_bytes = FileJournal::Options().segment_bytes;
+  survey->damage = {.why = fmt::format("{}: expected segments (*{}), found none", folder, kSegmentSuffix),
+                    .next = mark->sequence + 1,
+                    .anew = mark};
+  for (const std::uint64_t sequence : snapshots) {
+    if (is_lost(*survey->damage, sequence)) survey->damage->snapshots.push_back(sequence);
+  }
+  return survey;
+}
+
 Result<std::unique_ptr<Survey>> look(const Desk& desk, const std::string& folder) {
   auto survey = std::make_unique<Survey>();
-  auto segments = find_segments(desk.files, folder);
+  const bool is_there = desk.files.exists(folder);
+  auto segments = is_there ? find_segments(desk.files, folder) : std::vector<SegmentFile>();
   if (!segments) return tl::unexpected(segments.error());
+  if (is_there && segments->empty()) {
+    const auto snapshots = find_snapshots(desk.files, folder);
+    if (!snapshots) return tl::unexpected(snapshots.error());
+    if (auto found = look_at_snapshots(desk, folder, *snapshots)) return found;
+  }
   auto wrong = find_wrong_sizes(desk.files, *segments);
   if (!wrong) return tl::unexpected(wrong.error());
   survey->wrong_sizes = *wrong;
@@ -204,7 +287,18 @@ Result<Done> right_sizes(const Desk& desk, const std::string& folder, const std:
   return Done{};
 }
 
-Result<Done> cut(const Desk& desk, const std::string& folder, const Damage& damage) {
+// A segment that continues from the snapshot.
+Result<Done> begin_anew(Files& files, const std::string& folder, const SnapshotMark& mark, std::uint64_t bytes) {
+  const auto blank = SpareSegment(files, folder, bytes).take(bytes);
+  if (!blank) return tl::unexpected(blank.error());
+  const auto path =
+      begin_segment(files, folder, *blank,
+                    {.journal = mark.journal, .first = mark.sequence + 1, .chain = mark.chain, .bytes = bytes});
+  if (!path) return tl::unexpected(path.error());
+  return Done{};
+}
+
+Result<Done> cut(const Desk& desk, const std::string& folder, const Damage& damage, std::uint64_t segment_bytes) {
   for (const std::uint64_t sequence : damage.snapshots) {
     const std::string path = free_path(desk.files, folder, sequence, kSnapshotSuffix);
     if (auto renamed = desk.files.rename(snapshot_path(folder, sequence), path); !renamed) return renamed;
@@ -217,6 +311,7 @@ Result<Done> cut(const Desk& desk, const std::string& folder, const Damage& dama
     desk.out << fmt::format("{:<12}{}\n", "aside", path);
   }
   if (auto synced = desk.files.sync_folder(folder); !synced) return synced;
+  if (damage.anew) return begin_anew(desk.files, folder, *damage.anew, segment_bytes);
   if (!damage.cut || damage.cut->tail_bytes == 0) return Done{};
   const auto copy = cut_tail(desk.files, folder, *damage.cut);
   if (!copy) return tl::unexpected(copy.error());
@@ -236,7 +331,7 @@ Result<std::unique_ptr<Survey>> cut_locked(const Desk& desk, const std::string& 
   if (auto marked = mark(desk.files, folder, kUnfinishedRepairName); !marked) return tl::unexpected(marked.error());
   tell(desk.out, **survey, "kept", "lost");
   auto done = right_sizes(desk, folder, (*survey)->wrong_sizes);
-  if (done && (*survey)->damage) done = cut(desk, folder, *(*survey)->damage);
+  if (done && (*survey)->damage) done = cut(desk, folder, *(*survey)->damage, (*survey)->segment_bytes);
   if (!done) return tl::unexpected(done.error());
   return survey;
 }
@@ -257,7 +352,6 @@ Result<Done> repair(const Desk& desk, const std::string& folder) {
 
 Result<Done> repair_journal(const Desk& desk, const RepairOptions& options) {
   const std::string folder = without_slashes(options.folder);
-  if (auto reader = JournalReader::open(desk, folder); !reader) return tl::unexpected(reader.error());
   const auto survey = look(desk, folder);
   if (!survey) return tl::unexpected(survey.error());
   const bool is_unfinished = desk.files.exists(path_of(folder, kUnfinishedRepairName));

@@ -25,15 +25,19 @@ void count(Replay& replay, const Frame& frame) {
 }
 
 // What this version cannot read is no damage: another one can.
-Result<Done> expect_readable(const JournalReader& reader, const Frame& frame) {
+tl::unexpected<Failure> refuse(const JournalReader& reader, const Replay& replay, const Frame& frame,
+                               const Failure& failure) {
+  const auto place = reader.place_of(frame.sequence, replay.base);
+  if (!place) return tl::unexpected(place.error());
   ByteReader in(frame.payload);
   while (!in.at_end()) {
     const auto record = decode(in);
     if (record) continue;
     return fail_with(ErrorCode::kErr, "{}, offset {}, sequence number {}: {}. Use the version of tenure that wrote it",
-                     reader.path(), reader.offset(), frame.sequence, record.error().message);
+                     place->path, place->offset, frame.sequence, record.error().message);
   }
-  return Done{};
+  return fail_with(failure.code, "{}, offset {}: {}; its checksum is right, so these are the bytes that were written",
+                   place->path, place->offset, failure.message);
 }
 
 // The state there must be the one that replay has made.
@@ -81,13 +85,10 @@ Result<Done> begin_replay(const FileSnapshots& snapshots, const JournalReader& r
 Result<Done> replay_journal(JournalReader& reader, Part part, Replay& replay) {
   const FileSnapshots snapshots(reader.files(), reader.folder(), 0);
   if (auto begun = begin_replay(snapshots, reader, part, replay); !begun) return begun;
-  auto reading = reader.read(reader.segment_start(replay.base), [&](const Frame& frame) -> Result<Done> {
+  const auto see = [&](const Frame& frame) -> Result<Done> {
     if (frame.sequence <= replay.base) return Done{};
     if (auto done = replay_frame(*replay.state, frame.sequence, frame.stamp, frame.payload); !done) {
-      if (auto readable = expect_readable(reader, frame); !readable) return readable;
-      return fail_with(done.error().code,
-                       "{}, offset {}: {}; its checksum is right, so these are the bytes that were written",
-                       reader.path(), reader.offset(), done.error().message);
+      return refuse(reader, replay, frame, done.error());
     }
     count(replay, frame);
     const auto& marks = reader.snapshots();
@@ -95,7 +96,9 @@ Result<Done> replay_journal(JournalReader& reader, Part part, Replay& replay) {
       compare_snapshot(snapshots, frame.sequence, replay);
     }
     return Done{};
-  });
+  };
+  auto reading =
+      part == Part::kAll ? reader.read(reader.first() - 1, see) : reader.read_behind_snapshot(replay.base, see);
   if (!reading) return tl::unexpected(reading.error());
   replay.reading = std::move(*reading);
   return Done{};

@@ -83,10 +83,36 @@ TEST_F(JournalSnapshotsTest, StatListsThem) {
 TEST_F(JournalSnapshotsTest, HistoryBeginsWithWhatTheSnapshotHolds) {
   EXPECT_EQ(0, finish(world_.desk, tell_history(world_.desk, {.folder = kFolder, .task = "T1"})));
   EXPECT_THAT(world_.take_out(), AllOf(HasSubstr("What its snapshot of frame " + std::to_string(older_) + " holds"),
-                                       HasSubstr("attempt 1: leased to W1"), HasSubstr("completed")));
+                                       HasSubstr("attempt 1: leased to W1"), HasSubstr("completed"),
+                                       HasSubstr("It ran 1 time and is COMPLETED.")));
   EXPECT_EQ(0, finish(world_.desk, tell_history(world_.desk, {.folder = kFolder, .task = "T1", .json = true})));
   EXPECT_THAT(world_.take_out(), StartsWith("{\"snapshot\":" + std::to_string(older_) + ",\"holds\":{"));
   EXPECT_EQ(1, finish(world_.desk, tell_history(world_.desk, {.folder = kFolder, .task = "none"})));
+}
+
+TEST_F(JournalSnapshotsTest, HistoryGoesOnFromWhatTheSnapshotHolds) {
+  CommandWorld world;
+  {
+    Writer writer = world.write();
+    writer.get(Submission{.queue = "mail", .payload = "hello", .id = "T1"});
+    writer.get(Submission{.queue = "mail", .payload = "hello", .id = "T2"});
+    const TaskLease done = writer.lease("W1", "mail");
+    writer.get(Completion{"T1", done.lease_id, ""});
+    const TaskLease lease = writer.lease("W2", "mail");
+    submit(writer, 100);
+    writer.snapshot();
+    submit(writer, 100);
+    writer.snapshot();
+    writer.get(Completion{"T2", lease.lease_id, ""});
+    writer.close();
+  }
+  EXPECT_EQ(0, finish(world.desk, tell_history(world.desk, {.folder = kFolder, .task = "T1"})));
+  EXPECT_THAT(world.take_out(), AllOf(HasSubstr("by then COMPLETED"), HasSubstr("It ran 1 time and is COMPLETED."),
+                                      HasSubstr("attempt 1 by W1, fence 1: COMPLETED")));
+  EXPECT_EQ(0, finish(world.desk, tell_history(world.desk, {.folder = kFolder, .task = "T2"})));
+  EXPECT_THAT(world.take_out(),
+              AllOf(HasSubstr("attempt 1: completed by W2"), HasSubstr("It ran 1 time and is COMPLETED."),
+                    HasSubstr("attempt 1 by W2, fence 2: COMPLETED")));
 }
 
 TEST_F(JournalSnapshotsTest, ABackupHasThemAndCanBeRestored) {
@@ -110,14 +136,62 @@ TEST_F(JournalSnapshotsTest, ABackupLeavesADamagedOneOut) {
   EXPECT_THAT(find_snapshots(world_.files, "/copy").value(), SizeIs(1));
 }
 
-TEST_F(JournalSnapshotsTest, RepairPutsThoseOfLostFramesAside) {
-  damage_frame(newer_ - 20);
+// Whatever is wrong before the newest good one, it and all behind it stay.
+TEST_F(JournalSnapshotsTest, DamageInItsOwnSegmentDoesNotCostASnapshot) {
+  damage_frame(newer_ - 1);
+  EXPECT_EQ(1, verify());
+  EXPECT_THAT(world_.take_err(), HasSubstr("A start needs nothing of that"));
   EXPECT_EQ(0, repair()) << world_.take_err();
-  EXPECT_THAT(world_.take_out(), HasSubstr("aside       " + snapshot_path(kFolder, newer_) + ".lost"));
-  EXPECT_EQ(std::vector<std::uint64_t>{older_}, find_snapshots(world_.files, kFolder).value());
-  EXPECT_EQ(0, verify()) << world_.take_err();
+  EXPECT_THAT(world_.take_out(), HasSubstr("healthy"));
   Writer writer = world_.write();
-  EXPECT_GT(writer.lease("W2", "rest").fence.value, 1'000'000U);
+  EXPECT_EQ(newer_, writer.engine().origin().snapshot);
+  EXPECT_EQ(TaskState::kCompleted, writer.get(GetTask{"T1"})->state);
+}
+
+TEST_F(JournalSnapshotsTest, TheFrameOfASnapshotItselfMayBeDamaged) {
+  damage_frame(newer_);
+  Writer writer = world_.write();
+  EXPECT_EQ(newer_, writer.engine().origin().snapshot);
+  EXPECT_EQ(TaskState::kCompleted, writer.get(GetTask{"T1"})->state);
+}
+
+TEST_F(JournalSnapshotsTest, WithoutFramesThatLeadToItASnapshotIsAllThatIsKept) {
+  for (const bool all : {false, true}) {
+    SCOPED_TRACE(all);
+    const auto before = world_.files.copy();
+    std::ostringstream out;
+    std::ostringstream err;
+    const Desk desk{*before, world_.clock, world_.entropy, out, err};
+    const auto segments = find_segments(*before, kFolder).value();
+    for (const SegmentFile& segment : segments) {
+      if (!all && segment.first <= older_ + 1) continue;
+      ASSERT_TRUE(before->remove(segment.path));
+    }
+    EXPECT_EQ(1, finish(desk, repair_journal(desk, {.folder = kFolder})));
+    EXPECT_THAT(out.str(), HasSubstr("would keep  the snapshot of frame " + std::to_string(newer_)));
+    EXPECT_EQ(0, finish(desk, repair_journal(desk, {.folder = kFolder, .accept_loss = true}))) << err.str();
+    EXPECT_EQ(0, finish(desk, verify_journal(desk, kFolder))) << err.str();
+    Writer writer(*before, world_.clock, world_.entropy, kFolder, 4096);
+    EXPECT_EQ(newer_, writer.engine().origin().snapshot);
+    EXPECT_EQ(TaskState::kLeased, writer.get(GetTask{"T1"})->state);
+    EXPECT_GT(writer.lease("W2", "rest").fence.value, 1'000'000U);
+  }
+}
+
+TEST_F(JournalSnapshotsTest, ABackupOfWhatAStartNeedsIsMadeThoughTheRestIsDamaged) {
+  damage_frame(newer_ - 1);
+  EXPECT_EQ(0, finish(world_.desk, backup_journal(world_.desk, {.folder = kFolder, .to = "/copy"})));
+  EXPECT_THAT(world_.take_err(), HasSubstr("note: only what a start needs is copied"));
+  EXPECT_EQ(0, finish(world_.desk, restore_journal(world_.desk, {.from = "/copy", .folder = "/new"})))
+      << world_.take_err();
+  Writer writer = world_.write("/new");
+  EXPECT_EQ(TaskState::kCompleted, writer.get(GetTask{"T1"})->state);
+}
+
+TEST_F(JournalSnapshotsTest, OneUnderAnotherNameProvesNothing) {
+  world_.files.put(snapshot_path(kFolder, 100'000), world_.files.contents(snapshot_path(kFolder, newer_)));
+  Writer writer = world_.write();
+  EXPECT_EQ(newer_, writer.engine().origin().snapshot);
 }
 
 TEST_F(JournalSnapshotsTest, RepairBehindTheNewestKeepsBoth) {
@@ -141,8 +215,7 @@ TEST_F(JournalSnapshotsTest, DamageBeforeWhatAStartNeedsIsNoReasonToCut) {
 }
 
 TEST_F(JournalSnapshotsTest, WithoutAGoodOneNothingCanBeRepaired) {
-  ASSERT_LT(first(), older_);
-  damage_frame(first());
+  damage_snapshot(older_);
   damage_snapshot(newer_);
   const auto before = world_.files.state();
   EXPECT_EQ(1, repair());
@@ -158,6 +231,7 @@ TEST_F(JournalSnapshotsTest, AJournalThatEndsBeforeASnapshotIsDamaged) {
   EXPECT_EQ(1, verify());
   EXPECT_THAT(world_.take_err(), HasSubstr("as there is a snapshot of frame " + std::to_string(newer_)));
   EXPECT_EQ(0, repair()) << world_.take_err();
+  EXPECT_EQ(std::vector<std::uint64_t>{newer_}, find_snapshots(world_.files, kFolder).value());
   EXPECT_EQ(0, verify()) << world_.take_err();
 }
 

@@ -22,6 +22,41 @@ std::optional<TaskStory::Event> TaskStory::tell(Instant stamp, const Record& rec
   return std::visit([&](const auto& fact) { return on(stamp, fact); }, record);
 }
 
+std::optional<TaskStory::Event> TaskStory::tell(const Portrait& portrait) {
+  return std::visit([&](const auto& held) { return on(held); }, portrait);
+}
+
+std::optional<TaskStory::Event> TaskStory::on(const portrait::Task& held) {
+  if (held.task_id != task_id_) return std::nullopt;
+  state_ = held.state;
+  refused_unknown_ = held.story ? held.story->late_unknown : 0;
+  std::string text = fmt::format("submitted {} to queue {}: {}; by then {}", iso_time(held.created_at),
+                                 shown(held.queue), times(held.payload.size(), "byte", "bytes"), to_string(held.state));
+  if (held.key) text += fmt::format(", key {}", shown(*held.key));
+  if (held.not_before) text += fmt::format(", not before {}", iso_time(*held.not_before));
+  if (held.story && held.story->reason) text += fmt::format(", reason: {}", shown(*held.story->reason));
+  return Event{.text = std::move(text)};
+}
+
+std::optional<TaskStory::Event> TaskStory::on(const portrait::Attempt& held) {
+  if (held.task_id != task_id_) return std::nullopt;
+  attempts_.push_back({.number = held.attempt,
+                       .worker = shown(held.worker),
+                       .lease_id = held.token,
+                       .granted_at = held.granted_at,
+                       .outcome = held.outcome,
+                       .ended_at = held.ended_at,
+                       .extensions = held.extensions,
+                       .late = held.late});
+  const Attempt& attempt = attempts_.back();
+  std::string text =
+      fmt::format("attempt {}: leased to {} {}, fence {}, lease id {}; by then {}", attempt.number, attempt.worker,
+                  iso_time(held.granted_at), held.token.fence.value, held.token.text(), to_string(held.outcome));
+  if (held.outcome != AttemptOutcome::kLeased) text += fmt::format(" {}", iso_time(held.ended_at));
+  if (!held.reason.empty()) text += fmt::format(", reason: {}", shown(held.reason));
+  return event_of(attempt, std::move(text));
+}
+
 bool TaskStory::is_leased() const { return !attempts_.empty() && attempts_.back().outcome == AttemptOutcome::kLeased; }
 
 // A journal that begins in the middle may end what it did not begin.

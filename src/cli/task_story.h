@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tenure/tasks.h>
+#include "core/portrait.h"
 #include "core/record.h"
 
 namespace tenure::cli {
@@ -25,6 +26,9 @@ class TaskStory {
   };
   // Nothing, if the record is not about the task.
   std::optional<Event> tell(Instant stamp, const Record& record);
+
+  // What a snapshot holds of it, before the records since: the task, then its attempts.
+  std::optional<Event> tell(const Portrait& portrait);
 
   // What became of it, and why it ran as often as it did; one line each.
   [[nodiscard]] std::vector<std::string> summary() const;
@@ -53,6 +57,13 @@ class TaskStory {
   std::optional<Event> on(Instant stamp, const record::Forgotten& fact);
   template <class Fact>
   std::optional<Event> on(Instant /*stamp*/, const Fact& /*fact*/) {
+    return std::nullopt;
+  }
+
+  std::optional<Event> on(const portrait::Task& held);
+  std::optional<Event> on(const portrait::Attempt& held);
+  template <class Held>
+  std::optional<Event> on(const Held& /*held*/) {
     return std::nullopt;
   }
 

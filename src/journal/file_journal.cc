@@ -135,11 +135,15 @@ Result<Done> FileJournal::begin_anew() {
 
 Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
   std::uint64_t frames = 0;
-  auto end = walk(files_, folder_, {.after = after}, [&](const Frame& frame) {
+  bool is_refused = false;  // by the visitor
+  const auto see = [&](const Frame& frame) {
     if (++frames % kProgressFrames == 0 && options_.on_progress) options_.on_progress(frames);
-    return visit(frame);
-  });
-  if (!end) return tl::unexpected(end.error());
+    auto visited = visit(frame);
+    is_refused = !visited;
+    return visited;
+  };
+  auto end = walk(files_, folder_, {.after = after}, see, snapshots_.mark_of(after));
+  if (!end) return is_refused ? tl::unexpected(end.error()) : refuse_damage(folder_, end.error());
   const auto snapshots = snapshots_.list();
   if (!snapshots) return tl::unexpected(snapshots.error());
   compare_with_snapshots(files_, folder_, *snapshots, *end);
@@ -176,7 +180,7 @@ Result<Done> FileJournal::read(FrameRange range, Visit visit) const {
   // What is written and not yet synced is nobody's business.
   range.upto = std::min(range.upto, durable_.load());
   if (range.after >= range.upto) return Done{};
-  const auto end = walk(files_, folder_, range, visit);
+  const auto end = walk(files_, folder_, range, visit, snapshots_.mark_of(range.after));
   if (!end) return tl::unexpected(end.error());
   // All of them are durable: one that is not there any more is lost.
   if (end->next <= range.upto) {
@@ -345,18 +349,12 @@ Result<Done> FileJournal::roll(std::uint64_t first, std::uint64_t frame_size) {
   header.bytes = std::max(options_.segment_bytes, kSegmentHeaderBytes + frame_size);
   auto blank = spare_.take(header.bytes);
   if (!blank) return tl::unexpected(blank.error());
-  auto file = files_.open(*blank, Files::Mode::kReadWrite);
-  if (!file) return tl::unexpected(file.error());
-  const std::string path = path_of(folder_, numbered_name(first, kSegmentSuffix));
-  auto done = (*file)->write_at(0, header.encode());
-  if (done) done = (*file)->sync();
-  if (done) done = files_.rename(*blank, path);
-  if (done) done = files_.sync_folder(folder_);
-  if (!done) return done;
-  file = files_.open(path, Files::Mode::kReadWrite);
+  auto path = begin_segment(files_, folder_, *blank, header);
+  if (!path) return tl::unexpected(path.error());
+  auto file = files_.open(*path, Files::Mode::kReadWrite);
   if (!file) return tl::unexpected(file.error());
   segment_ = std::move(*file);
-  end_.path = path;
+  end_.path = std::move(*path);
   end_.segment = header;
   end_.offset = kSegmentHeaderBytes;
   room_ = header.bytes - end_.offset;

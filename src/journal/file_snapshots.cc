@@ -13,8 +13,8 @@ Result<Done> see_nothing(const Frame& /*frame*/) { return Done{}; }
 
 Result<std::vector<std::uint64_t>> FileSnapshots::list() const { return find_snapshots(files_, folder_); }
 
-Result<JournalEnd> FileSnapshots::place_behind(std::uint64_t sequence) const {
-  auto place = walk(files_, folder_, {.after = sequence, .upto = sequence}, see_nothing);
+Result<JournalEnd> FileSnapshots::place_behind(std::uint64_t sequence, const std::optional<SnapshotMark>& mark) const {
+  auto place = walk(files_, folder_, {.after = sequence, .upto = sequence}, see_nothing, mark);
   if (place && place->next != sequence + 1) {
     return fail_with(ErrorCode::kInvalid, "{}: expected frame {}, found that the journal ends with frame {}", folder_,
                      sequence, place->next - 1);
@@ -31,7 +31,7 @@ Result<std::unique_ptr<Snapshot>> FileSnapshots::open(std::uint64_t sequence) co
     return fail_with(ErrorCode::kInvalid, "{}: expected a snapshot of frame {}, as its name says, found one of {}",
                      path, sequence, mark.sequence);
   }
-  const auto place = place_behind(sequence);
+  const auto place = place_behind(sequence, mark);
   if (!place) return tl::unexpected(place.error());
   if (place->segment.journal != mark.journal || place->chain != mark.chain) {
     return fail_with(ErrorCode::kInvalid, "{}: expected a snapshot of journal {} after its frame {}, found another",
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Snapshot>> FileSnapshots::open(std::uint64_t sequence) co
 
 Result<std::unique_ptr<SnapshotDraft>> FileSnapshots::begin(std::uint64_t sequence) {
   if (auto room = expect_room(); !room) return tl::unexpected(room.error());
-  const auto place = place_behind(sequence);
+  const auto place = place_behind(sequence, std::nullopt);
   if (!place) return tl::unexpected(place.error());
   auto writer = SnapshotWriter::create(
       files_, folder_, {.journal = place->segment.journal, .sequence = sequence, .chain = place->chain});
@@ -110,6 +110,14 @@ Result<Done> FileSnapshots::expect_room() const {
                    needed, *room);
 }
 
+std::optional<SnapshotMark> FileSnapshots::mark_of(std::uint64_t sequence) const {
+  const std::string path = snapshot_path(folder_, sequence);
+  if (sequence == 0 || !files_.exists(path)) return std::nullopt;
+  const auto reader = SnapshotReader::open(files_, path);
+  if (!reader || (*reader)->mark().sequence != sequence) return std::nullopt;
+  return (*reader)->mark();
+}
+
 void FileSnapshots::on_growth(std::function<void()> wake) {
   const MutexLock lock(mutex_);
   wake_ = std::move(wake);
@@ -123,11 +131,11 @@ void FileSnapshots::grown() {
 void compare_with_snapshots(Files& files, const std::string& folder, const std::vector<std::uint64_t>& snapshots,
                             JournalEnd& end) {
   for (const std::uint64_t sequence : snapshots) {
-    if (sequence < end.next) continue;
+    if (sequence < end.next || end.tail == Tail::kDamaged) continue;
     const std::string path = snapshot_path(folder, sequence);
     const auto reader = SnapshotReader::open(files, path);
-    // A damaged one proves nothing.
-    if (!reader || (*reader)->mark().journal != end.segment.journal) continue;
+    // A damaged one proves nothing, nor does one under a name that is not its own.
+    if (!reader || (*reader)->mark().journal != end.segment.journal || (*reader)->mark().sequence != sequence) continue;
     end.tail = Tail::kDamaged;
     end.why = fmt::format("{}, offset {}: expected frame {}, as there is a snapshot of frame {} ({}), found the end",
                           end.path, end.offset, end.next, sequence, path);

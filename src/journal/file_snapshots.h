@@ -27,12 +27,15 @@ class FileSnapshots final : public Snapshots {
   [[nodiscard]] Result<bool> is_due() const override;
   void on_growth(std::function<void()> wake) override;
 
+  // What the snapshot of this frame says of it; nullopt: there is none.
+  [[nodiscard]] std::optional<SnapshotMark> mark_of(std::uint64_t sequence) const;
+
   // The journal has begun another segment.
   void grown();
 
  private:
-  // Where the journal stands behind this frame.
-  [[nodiscard]] Result<JournalEnd> place_behind(std::uint64_t sequence) const;
+  // Where the journal stands behind this frame, perhaps known from a snapshot.
+  [[nodiscard]] Result<JournalEnd> place_behind(std::uint64_t sequence, const std::optional<SnapshotMark>& mark) const;
   // The size of the newest, and of the full segments that it does not cover.
   struct Growth {
     std::uint64_t newest_bytes = 0;

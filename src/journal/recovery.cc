@@ -12,8 +12,9 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 // Walks one segment after the other.
 class Walker {
  public:
-  Walker(Files& files, std::vector<SegmentFile> segments, FrameRange range, Journal::Visit visit)
-      : files_(files), segments_(std::move(segments)), range_(range), visit_(visit) {}
+  Walker(Files& files, std::vector<SegmentFile> segments, FrameRange range, Journal::Visit visit,
+         const std::optional<SnapshotMark>& mark)
+      : files_(files), segments_(std::move(segments)), range_(range), visit_(visit), mark_(mark) {}
 
   Result<JournalEnd> run() {
     for (std::size_t i = first_needed(); i < segments_.size(); ++i) {
@@ -73,7 +74,12 @@ class Walker {
     while (!is_through()) {
       auto frame = reader_->peek();
       if (!frame) return tl::unexpected(frame.error());
-      if (!frame->has_value() || !is_next((*frame)->header)) return Done{};
+      if (!frame->has_value() || !is_next((*frame)->header)) {
+        const auto found = mark_ && end_.next <= mark_->sequence ? find_mark() : false;
+        if (!found) return tl::unexpected(found.error());
+        if (!*found) return Done{};
+        continue;
+      }
       const auto& [header, payload] = **frame;
       if (header.sequence > range_.after) {
         if (auto visited = visit_({header.sequence, header.stamp, payload}); !visited) return visited;
@@ -87,6 +93,42 @@ class Walker {
       reader_->skip(**frame);
     }
     return Done{};
+  }
+
+  // Goes to the place behind the mark's frame, past what is damaged. That frame has the mark's checksum, and the one
+  // behind it continues from that. False: there is neither.
+  Result<bool> find_mark() {
+    const std::uint64_t back = reader_->offset();
+    while (true) {
+      const auto nonzero = reader_->find_nonzero();
+      if (!nonzero) return tl::unexpected(nonzero.error());
+      if (!nonzero->has_value()) break;
+      reader_->go_to(**nonzero / kFrameAlign * kFrameAlign);
+      const auto header = reader_->peek_header();
+      if (!header) return tl::unexpected(header.error());
+      const bool is_it = *header && (*header)->sequence == mark_->sequence && (*header)->checksum == mark_->chain;
+      const bool is_next = *header && (*header)->sequence == mark_->sequence + 1 && (*header)->previous == mark_->chain;
+      if (is_it || is_next) {
+        const auto frame = reader_->peek();
+        if (!frame) return tl::unexpected(frame.error());
+        if (frame->has_value()) {
+          stand_behind_mark(**frame, is_it);
+          return true;
+        }
+      }
+      reader_->skip_bytes(kFrameAlign);
+    }
+    reader_->go_to(back);
+    return false;
+  }
+
+  void stand_behind_mark(const SealedFrame& frame, bool is_its_own) {
+    end_.next = mark_->sequence + 1;
+    end_.chain = mark_->chain;
+    end_.batch = frame.header.batch;
+    end_.last_stamp = frame.header.stamp;
+    end_.is_vouched = is_its_own && frame.payload.empty();
+    if (is_its_own) reader_->skip(frame);
   }
 
   // A frame begins a batch, or goes on with the one before it.
@@ -136,6 +178,7 @@ class Walker {
   const std::vector<SegmentFile> segments_;
   const FrameRange range_;
   const Journal::Visit visit_;
+  const std::optional<SnapshotMark> mark_;
   std::unique_ptr<SegmentReader> reader_;
   JournalEnd end_;
 };
@@ -158,7 +201,8 @@ Result<std::vector<SegmentFile>> find_segments(Files& files, const std::string& 
   return segments;
 }
 
-Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange range, Journal::Visit visit) {
+Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange range, Journal::Visit visit,
+                        const std::optional<SnapshotMark>& mark) {
   auto segments = find_segments(files, folder);
   if (!segments) return tl::unexpected(segments.error());
   if (segments->empty()) {
@@ -168,15 +212,20 @@ Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange rang
     return fail_with(ErrorCode::kInvalid, "{}: expected the segment with frame {}, found that the first begins with {}",
                      folder, range.after + 1, segments->front().first);
   }
-  return Walker(files, std::move(*segments), range, visit).run();
+  return Walker(files, std::move(*segments), range, visit, mark).run();
 }
 
 tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end) {
+  return refuse_damage(folder, Failure{ErrorCode::kInvalid, end.why});
+}
+
+tl::unexpected<Failure> refuse_damage(const std::string& folder, const Failure& failure) {
+  if (failure.code != ErrorCode::kInvalid) return tl::unexpected(failure);
   return fail_with(
-      ErrorCode::kInvalid,
-      "the journal is damaged: {}. Nothing was changed. Restore a backup, or cut the journal there and lose "
-      "what follows: tenure journal repair --accept-loss {}",
-      end.why, folder);
+      failure.code,
+      "the journal is damaged: {}. Nothing was changed. Restore a backup, or keep what can be kept: tenure "
+      "journal repair --accept-loss {} (without --accept-loss it only looks)",
+      failure.message, folder);
 }
 
 namespace {
@@ -239,6 +288,11 @@ Result<std::string> cut_tail(Files& files, const std::string& folder, const Jour
   });
   if (done) done = (*copy)->sync();
   if (done) done = files.sync_folder(folder);
+  if (!done) {
+    static_cast<void>(files.remove(path));
+    return fail_with(done.error().code, "{}. A copy of what a crash tore is kept before it is cut: it needs {} bytes",
+                     done.error().message, end.tail_bytes);
+  }
   if (done) {
     done = each_piece([&](std::uint64_t at) { return (*segment)->write_at(end.offset + at, piece); });
   }

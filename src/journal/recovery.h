@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "base/result.h"
 #include "journal/journal.h"
 #include "journal/segment.h"
+#include "journal/snapshot_file.h"
 
 namespace tenure {
 
@@ -61,11 +63,15 @@ struct JournalEnd {
 
 // Visits these frames. Fails, naming file, offset and what was expected and found, if a
 // segment is missing, misplaced or not one of this journal; a damaged end is not a failure here, but told in the
-// answer. The tail is looked at only if the range goes on to the end.
-Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange range, Journal::Visit visit);
+// answer. The tail is looked at only if the range goes on to the end. A snapshot's mark stands for all frames up to its
+// own: damage before that does not matter.
+Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange range, Journal::Visit visit,
+                        const std::optional<SnapshotMark>& mark = std::nullopt);
 
 // The failure that a damaged end is to whoever wanted to go on from there.
 tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end);
+// The same for what failed a walk, if it is the journal that is wrong.
+tl::unexpected<Failure> refuse_damage(const std::string& folder, const Failure& failure);
 
 // Puts a copy of the last segment, up to its end, in its place. If the last sync had failed, the page cache may have
 // the last batch and the disk not, and another sync would not know. A copy, because what is there may be durable, and a

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "journal/file_names.h"
 
 namespace tenure {
 namespace {
@@ -54,12 +55,25 @@ Result<SegmentHeader> SegmentHeader::decode(std::string_view from, const std::st
     return fail_with(ErrorCode::kInvalid, "{}: expected checksum {} of the segment's header, found {}", path,
                      hex16(expected), hex16(found));
   }
+  // No damage: another version can read it.
   if (version != kFormatVersion) {
-    return fail_with(ErrorCode::kInvalid,
-                     "{}: expected format version {}, found {}; use a version of tenure that knows it", path,
-                     kFormatVersion, version);
+    return fail_with(ErrorCode::kErr, "{}: expected format version {}, found {}; use a version of tenure that knows it",
+                     path, kFormatVersion, version);
   }
   return header;
+}
+
+Result<std::string> begin_segment(Files& files, const std::string& folder, const std::string& blank,
+                                  const SegmentHeader& header) {
+  const auto file = files.open(blank, Files::Mode::kReadWrite);
+  if (!file) return tl::unexpected(file.error());
+  std::string path = path_of(folder, numbered_name(header.first, kSegmentSuffix));
+  auto done = (*file)->write_at(0, header.encode());
+  if (done) done = (*file)->sync();
+  if (done) done = files.rename(blank, path);
+  if (done) done = files.sync_folder(folder);
+  if (!done) return tl::unexpected(done.error());
+  return path;
 }
 
 Result<std::unique_ptr<SegmentReader>> SegmentReader::open(Files& files, const std::string& path) {
@@ -93,14 +107,24 @@ Result<std::string_view> SegmentReader::window(std::uint64_t bytes) {
   return std::string_view(buffer_).substr(offset_ - buffer_at_);
 }
 
-Result<std::optional<SealedFrame>> SegmentReader::peek() {
-  auto bytes = window(kFrameHeaderBytes);
+// What cannot be one is not worth a checksum: whoever looks for frames at every place would read everything many times.
+Result<std::optional<FrameHeader>> SegmentReader::peek_header() {
+  const auto bytes = window(kFrameHeaderBytes);
   if (!bytes) return tl::unexpected(bytes.error());
   if (bytes->size() < kFrameHeaderBytes) return std::nullopt;
   const FrameHeader header = peek_frame(*bytes);
-  // What damage says its length is, is not worth reading for.
-  if (header.length > header_.bytes || header.batch > header.sequence) return std::nullopt;
-  bytes = window(frame_bytes(header.length));
+  if (header.length > header_.bytes || offset_ + frame_bytes(header.length) > header_.bytes) return std::nullopt;
+  const std::uint64_t frames_max = header_.bytes / kFrameHeaderBytes;
+  if (header.sequence < header_.first || header.sequence - header_.first > frames_max) return std::nullopt;
+  if (header.batch < header_.first || header.batch > header.sequence) return std::nullopt;
+  return header;
+}
+
+Result<std::optional<SealedFrame>> SegmentReader::peek() {
+  const auto header = peek_header();
+  if (!header) return tl::unexpected(header.error());
+  if (!header->has_value()) return std::nullopt;
+  const auto bytes = window(frame_bytes((*header)->length));
   if (!bytes) return tl::unexpected(bytes.error());
   return parse_frame(*bytes, header_.journal.seed());
 }

@@ -40,6 +40,10 @@ struct SegmentHeader {
   static Result<SegmentHeader> decode(std::string_view from, const std::string& path);
 };
 
+// Gives a file of zeros its header and then its name: the segment is whole before anybody sees it. Answers its path.
+Result<std::string> begin_segment(Files& files, const std::string& folder, const std::string& blank,
+                                  const SegmentHeader& header);
+
 // Reads the frames of a segment in order, through a window that is as large as the largest frame. One thread.
 class SegmentReader {
  public:
@@ -51,8 +55,11 @@ class SegmentReader {
 
   // The frame at the offset, or nothing if there is no valid one; views the reader until the next call.
   Result<std::optional<SealedFrame>> peek();
+  // What would be its header, unchecked; nothing if no frame of this segment can begin there.
+  Result<std::optional<FrameHeader>> peek_header();
   // Behind the frame that was peeked at.
   void skip(const SealedFrame& frame) { offset_ += frame.bytes(); }
+  void go_to(std::uint64_t offset) { offset_ = offset; }
   // Moves on by this many bytes.
   void skip_bytes(std::uint64_t bytes) { offset_ += bytes; }
   // The first byte from the offset on that is not zero; nullopt if all are.
