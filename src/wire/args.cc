@@ -1,0 +1,248 @@
+#include "wire/args.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include <tenure/tasks.h>
+#include "base/limits.h"
+#include "core/cursor.h"
+#include "wire/word.h"
+
+namespace tenure::wire {
+namespace {
+
+constexpr std::size_t kCursorBytesMax = 1 + kNameBytesMax;
+
+Failure err(std::string message) { return {ErrorCode::kErr, std::move(message)}; }
+Failure invalid(std::string message) { return {ErrorCode::kInvalid, std::move(message)}; }
+
+bool is_integer(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+template <std::size_t N>
+bool is_cursor(std::string_view text) {
+  return parse_cursor<N>(text).has_value();
+}
+
+bool is_cursor(Kind kind, std::string_view text) {
+  if (text.size() > kCursorBytesMax) return false;
+  switch (kind) {
+    case Kind::kTaskCursor:
+      return is_cursor<3>(text);
+    case Kind::kNameCursor:
+      return text == "0" || text.starts_with('>');
+    case Kind::kOffsetCursor:
+      return is_cursor<1>(text);
+    default:
+      return is_cursor<2>(text);
+  }
+}
+
+std::optional<Failure> fault_in_cursor(Kind kind, std::string_view text) {
+  if (is_cursor(kind, text)) return std::nullopt;
+  return invalid(fmt::format("cursor: expected 0 or one that a listing gave, found {}", quote(text)));
+}
+
+std::optional<Failure> fault_in_label(const FieldTraits& traits, std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  if (text.find(' ') == std::string_view::npos) return Checker().name(traits.label, text).fault();
+  return invalid(fmt::format("{}: expected no blanks, found {}", traits.label, quote(text)));
+}
+
+std::optional<Failure> read_state(std::string_view text, std::int64_t& number) {
+  for (int state = 0; state <= static_cast<int>(TaskState::kDead); ++state) {
+    if (to_string(static_cast<TaskState>(state)) != text) continue;
+    number = state;
+    return std::nullopt;
+  }
+  return invalid(fmt::format("state: expected WAITING, LEASED, COMPLETED, FAILED or DEAD, found {}", quote(text)));
+}
+
+std::optional<Failure> read_into(std::int64_t& number, std::string_view label, std::string_view text,
+                                 const FieldTraits& traits) {
+  auto read = read_integer(label, text, traits.low, traits.high);
+  if (!read) return std::move(read.error());
+  number = *read;
+  return std::nullopt;
+}
+
+std::optional<Failure> read_version(std::int64_t& number, std::string_view text, const FieldTraits& traits) {
+  if (auto fault = read_into(number, traits.label, text, traits)) return fault;
+  if (number == 2 || number == 3) return std::nullopt;
+  return Failure{ErrorCode::kNoProto, fmt::format("{}: expected 2 or 3, found {}", traits.label, number)};
+}
+
+}  // namespace
+
+Result<std::int64_t> read_integer(std::string_view label, std::string_view text, std::int64_t low, std::int64_t high) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (is_number && number >= low && number <= high) return number;
+  if (!is_number && !is_integer(text)) {
+    return fail_with(ErrorCode::kErr, "{}: expected an integer, found {}", label, quote(text));
+  }
+  if (is_number) return fail_with(ErrorCode::kInvalid, "{}: expected {} to {}, found {}", label, low, high, number);
+  return fail_with(ErrorCode::kInvalid, "{}: expected {} to {}, found {}", label, low, high, quote(text));
+}
+
+std::optional<Failure> ArgumentReader::read(Values& values) {
+  std::size_t needed = words_needed(arguments_);
+  if (words_.size() < needed) return wrong_number();
+  bool has_options = false;
+  for (const Argument& argument : arguments_) {
+    if (argument.is_option()) {
+      has_options = true;
+      break;
+    }
+    const bool is_needed = argument.form == Form::kRequired || argument.form == Form::kMany;
+    if (is_needed) needed -= words_of(traits_of(argument.field).kind);
+    if (auto fault = read_positional(argument, needed, values)) return fault;
+  }
+  if (has_options) return read_options(values);
+  return left() > 0 ? wrong_number() : std::nullopt;
+}
+
+std::optional<Failure> ArgumentReader::wrong_number() const {
+  const std::string usage = usage_of(arguments_);
+  return err(fmt::format("wrong number of arguments: expected {}{}{}, found {}", command_, usage.empty() ? "" : " ",
+                         usage, words_.size()));
+}
+
+const Argument* ArgumentReader::find_option(std::string_view word) const {
+  const auto* found = std::find_if(arguments_.begin(), arguments_.end(), [&](const Argument& argument) {
+    return argument.is_option() && is_word(word, argument.word);
+  });
+  return found == arguments_.end() ? nullptr : found;
+}
+
+// An optional one is there if words are left beyond those needed behind it, and the next is no option's word.
+std::optional<Failure> ArgumentReader::read_positional(const Argument& argument, std::size_t needed_behind,
+                                                       Values& values) {
+  const bool is_there = argument.form == Form::kRequired || argument.form == Form::kMany ||
+                        (left() > needed_behind && find_option(words_[at_]) == nullptr);
+  if (!is_there) return std::nullopt;
+  values.present_ |= Values::bit(argument.field);
+  Values::Slot& slot = values.slots_[static_cast<std::size_t>(argument.field)];
+  slot.words = words_.data() + at_;
+  const std::size_t begin = at_;
+  const bool repeats = argument.form == Form::kMany || argument.form == Form::kAny;
+  do {
+    if (auto fault = read_value(argument.field, slot)) return fault;
+  } while (repeats && left() > needed_behind);
+  if (repeats) slot.count = at_ - begin;
+  return std::nullopt;
+}
+
+std::optional<Failure> ArgumentReader::read_options(Values& values) {
+  while (left() > 0) {
+    const Argument* argument = find_option(words_[at_]);
+    if (argument == nullptr) {
+      return err(fmt::format("{}: expected an option, or nothing more, of {}, found {}", command_, usage_of(arguments_),
+                             quote(words_[at_])));
+    }
+    ++at_;
+    const std::size_t needed = words_of(traits_of(argument->field).kind);
+    if (values.has(argument->field)) return err(fmt::format("{}: expected once, found twice", argument->word));
+    if (left() < needed) {
+      return err(fmt::format("{}: expected {} behind it, found nothing more", argument->word,
+                             traits_of(argument->field).usage));
+    }
+    values.present_ |= Values::bit(argument->field);
+    Values::Slot& slot = values.slots_[static_cast<std::size_t>(argument->field)];
+    slot.words = words_.data() + at_;
+    if (auto fault = read_value(argument->field, slot)) return fault;
+  }
+  for (const Argument& argument : arguments_) {
+    if (argument.form == Form::kRequired && !values.has(argument.field)) return wrong_number();
+  }
+  return std::nullopt;
+}
+
+// Reads the words of one value: they are there.
+std::optional<Failure> ArgumentReader::read_value(Field field, Values::Slot& slot) {
+  const FieldTraits& traits = traits_of(field);
+  if (traits.kind == Kind::kQueues) return read_queues(traits, slot);
+  if (traits.kind == Kind::kBackoff) return read_backoff(traits, slot);
+  slot.count = words_of(traits.kind);
+  const std::string_view text = slot.count == 0 ? std::string_view() : words_[at_];
+  at_ += slot.count;
+  switch (traits.kind) {
+    case Kind::kName:
+      return Checker().name(traits.label, text).fault();
+    case Kind::kLockName:
+      return Checker().lock_name(traits.label, text).fault();
+    case Kind::kToken:
+      return Checker().token(traits.label, text).fault();
+    case Kind::kReason:
+      return Checker().reason(traits.label, text).fault();
+    case Kind::kPayload:
+      return Checker().payload(traits.label, text, payload_bytes_max_).fault();
+    case Kind::kLabel:
+      return fault_in_label(traits, text);
+    case Kind::kInteger:
+      return read_into(slot.number, traits.label, text, traits);
+    case Kind::kVersion:
+      return read_version(slot.number, text, traits);
+    case Kind::kState:
+      return read_state(text, slot.number);
+    case Kind::kTaskCursor:
+    case Kind::kNameCursor:
+    case Kind::kOffsetCursor:
+    case Kind::kTableCursor:
+      return fault_in_cursor(traits.kind, text);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Failure> ArgumentReader::read_queues(const FieldTraits& traits, Values::Slot& slot) {
+  if (auto fault = read_into(slot.number, traits.label, words_[at_++], traits)) return fault;
+  const auto count = static_cast<std::size_t>(slot.number);
+  if (left() < count) {
+    return err(fmt::format("wrong number of arguments: expected {} queues, found {}", count, left()));
+  }
+  slot.words = words_.data() + at_;
+  slot.count = count;
+  Checker check;
+  for (const std::string_view queue : words_.subspan(at_, count)) check.name("queue", queue);
+  at_ += count;
+  return check.fault();
+}
+
+std::optional<Failure> ArgumentReader::read_backoff(const FieldTraits& traits, Values::Slot& slot) {
+  slot.count = 2;
+  if (auto fault = read_into(slot.number, "backoff initial", words_[at_++], traits)) return fault;
+  if (auto fault = read_into(slot.second, "backoff max", words_[at_++], traits)) return fault;
+  return Checker().range("backoff initial", slot.number, traits.low, slot.second).fault();
+}
+
+std::size_t words_needed(absl::Span<const Argument> arguments) {
+  std::size_t words = 0;
+  for (const Argument& argument : arguments) {
+    if (argument.form != Form::kRequired && argument.form != Form::kMany) continue;
+    words += words_of(traits_of(argument.field).kind) + (argument.is_option() ? 1 : 0);
+  }
+  return words;
+}
+
+std::string usage_of(absl::Span<const Argument> arguments) {
+  std::string usage;
+  for (const Argument& argument : arguments) {
+    const std::string_view name = traits_of(argument.field).usage;
+    std::string text(argument.word);
+    if (!text.empty() && !name.empty()) text += ' ';
+    text += name;
+    if (argument.form == Form::kMany) text += fmt::format(" [{} ...]", name);
+    if (argument.form == Form::kAny) text += " ...";
+    if (argument.form == Form::kOptional || argument.form == Form::kAny) text = fmt::format("[{}]", text);
+    usage += (usage.empty() ? "" : " ") + text;
+  }
+  return usage;
+}
+
+}  // namespace tenure::wire

@@ -1,0 +1,349 @@
+#include "wire/conversation.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "wire/server_replies.h"
+#include "wire/word.h"
+
+namespace tenure::wire {
+namespace {
+
+// A lock's name as one text; no name contains a NUL.
+std::string packed(const LockName& lock) {
+  std::string text;
+  text.reserve(lock.domain.size() + lock.identifier.size() + lock.space.size() + 2);
+  return text.append(lock.domain).append(1, '\0').append(lock.identifier).append(1, '\0').append(lock.space);
+}
+
+LockName unpacked(std::string_view text) {
+  const std::size_t first = text.find('\0');
+  const std::size_t second = text.find('\0', first + 1);
+  return {.domain = text.substr(0, first),
+          .identifier = text.substr(first + 1, second - first - 1),
+          .space = text.substr(second + 1)};
+}
+
+// A long trim goes in steps: asks for the next until the last is done.
+struct Trimming {
+  Engine& engine;
+  std::string domain;
+  Offset below;
+  Conversation::Promise promise;
+
+  void operator()(const Result<Trimmed>& step) {
+    if (!step || step->complete) return std::move(promise).answer(step);
+    const std::string name = domain;  // this moves
+    engine.ask(WorkTrim{name, below}, std::move(*this));
+  }
+};
+
+}  // namespace
+
+// --- promises ---
+
+Conversation::Promise::~Promise() {
+  if (slot_ == nullptr) return;
+  std::move(*this).fulfil(
+      [](RespWriter& out) { out.error({ErrorCode::kUnavailable, "the server stopped before this was answered"}); });
+}
+
+void Conversation::Promise::fulfil(absl::FunctionRef<void(RespWriter& out)> write) && {
+  Slot& slot = *std::exchange(slot_, nullptr);
+  const std::shared_ptr<Conversation> conversation = std::move(slot.owner);
+  if (conversation->fill(slot, write, true)) conversation->house_.on_answers(*conversation);
+}
+
+bool Conversation::fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write, bool tells) {
+  {
+    const MutexLock lock(mutex_);
+    if (!is_closed_) {
+      const bool is_first = &slot == &slots_.front();
+      const std::uint64_t begin = taken_ + output_.size();
+      RespWriter out(is_first ? output_ : slot.bytes, slot.protocol);
+      write(out);
+      slot.is_done = true;
+      if (slot.waits) is_waiting_ = false;
+      if (is_first) {
+        note_grant(slot, begin);
+        slots_.pop_front();
+        move_done_slots();
+      }
+      return tells && !std::exchange(is_told_, true);
+    }
+  }
+  if (slot.grant != nullptr) give_back(*slot.grant);
+  return false;
+}
+
+void Conversation::move_done_slots() {
+  while (!slots_.empty() && slots_.front().is_done) {
+    note_grant(slots_.front(), taken_ + output_.size());
+    output_ += slots_.front().bytes;
+    slots_.pop_front();
+  }
+}
+
+void Conversation::note_grant(Slot& slot, std::uint64_t begin) {
+  if (slot.grant == nullptr || slot.grant->token.empty()) return;
+  slot.grant->begin = begin;
+  grants_.push_back(std::move(slot.grant));
+}
+
+// What was not delivered is given back, unless it is lost by now: nobody wants to know.
+void Conversation::give_back(const Grant& grant) {
+  if (grant.token.empty()) return;
+  LockGiveBack request;
+  request.lock = unpacked(grant.lock);
+  request.token = grant.token;
+  request.cause = ReleaseCause::kUndelivered;
+  engine_.ask(request, [](const Result<std::uint32_t>&) {});
+}
+
+// --- the connection ---
+
+std::shared_ptr<Conversation> Conversation::begin(Engine& engine, House& house, Terms terms) {
+  return std::shared_ptr<Conversation>(new Conversation(engine, house, std::move(terms)));
+}
+
+Conversation::Conversation(Engine& engine, House& house, Terms terms)
+    : engine_(engine), house_(house), terms_(std::move(terms)), parser_(terms_.requests) {}
+
+void Conversation::received(std::size_t count) {
+  input_.received(count);
+  go_on();
+}
+
+void Conversation::receive(std::string_view bytes) {
+  const absl::Span<char> to = room(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), to.begin());
+  received(bytes.size());
+}
+
+void Conversation::go_on() {
+  {
+    const MutexLock lock(mutex_);
+    is_told_ = false;
+  }
+  while (can_begin()) {
+    const RespParser::Step step = parser_.next(input_.view());
+    if (step.outcome == RespParser::Outcome::kRequest) {
+      begin_request(step.words);
+    } else if (step.failure != nullptr) {
+      refuse(*step.failure);
+    }
+    is_ending_ = is_ending_ || step.outcome == RespParser::Outcome::kBroken;
+    input_.consume(step.consumed);
+    if (step.outcome == RespParser::Outcome::kNeedMore) return;
+  }
+}
+
+bool Conversation::can_begin() const {
+  if (is_ending_) return false;
+  const MutexLock lock(mutex_);
+  return !is_closed_ && !is_waiting_ && slots_.size() < terms_.under_way_max &&
+         output_.size() < terms_.output_bytes_max;
+}
+
+bool Conversation::wants_input() const {
+  if (is_ending_) return false;
+  return can_begin() || input_.view().size() < terms_.pipelined_bytes_max;
+}
+
+void Conversation::take_output(std::string& to) {
+  const MutexLock lock(mutex_);
+  taken_ += output_.size();
+  if (to.empty()) {
+    to.swap(output_);
+  } else {
+    to += output_;
+    output_.clear();
+  }
+}
+
+std::size_t Conversation::output_bytes() const {
+  const MutexLock lock(mutex_);
+  return output_.size();
+}
+
+void Conversation::delivered(std::size_t count) {
+  const MutexLock lock(mutex_);
+  delivered_ += count;
+  const auto first_left = std::find_if(grants_.begin(), grants_.end(),
+                                       [&](const std::unique_ptr<Grant>& grant)
+                                           TENURE_REQUIRES(mutex_) { return grant->begin >= delivered_; });
+  grants_.erase(grants_.begin(), first_left);
+}
+
+bool Conversation::is_idle() const {
+  const MutexLock lock(mutex_);
+  return slots_.empty() && output_.empty();
+}
+
+void Conversation::close() {
+  std::vector<std::unique_ptr<Grant>> undelivered;
+  {
+    const MutexLock lock(mutex_);
+    if (std::exchange(is_closed_, true)) return;
+    undelivered = std::move(grants_);
+    for (Slot& slot : slots_) {
+      if (slot.is_done && slot.grant != nullptr) undelivered.push_back(std::move(slot.grant));
+    }
+  }
+  is_ending_ = true;
+  if (ticket_ != 0) engine_.cancel(ticket_);
+  for (const auto& grant : undelivered) give_back(*grant);
+  leave();
+}
+
+// --- requests ---
+
+void Conversation::begin_request(Words words) {
+  const auto verb = find_verb(words);
+  if (!verb) return refuse(verb.error());
+  if (const auto refusal = house_.refusal(*this, **verb)) return refuse(*refusal);
+  Request request;
+  if (const auto fault = read_request(**verb, words, terms_.payload_bytes_max, request)) return refuse(*fault);
+  std::visit([&](const auto& asked) { ask(asked); }, request);
+}
+
+Conversation::Slot& Conversation::open_slot(bool waits) {
+  auto self = shared_from_this();
+  const MutexLock lock(mutex_);
+  is_waiting_ = waits;
+  return slots_.emplace_back(
+      Slot{.owner = std::move(self), .protocol = protocol_, .sees_secrets = sees_secrets_, .waits = waits});
+}
+
+// Whoever made the request begin takes the output anyway.
+void Conversation::reply(absl::FunctionRef<void(RespWriter&)> write) {
+  Slot& slot = open_slot(false);
+  slot.owner.reset();
+  fill(slot, write, false);
+}
+
+void Conversation::reply(const Result<Done>& result) {
+  reply([&](RespWriter& out) { write_result(out, result); });
+}
+
+void Conversation::refuse(const Failure& failure) {
+  reply([&](RespWriter& out) { out.error(failure); });
+}
+
+template <BookRequest T>
+void Conversation::put(const T& request, Slot& slot) {
+  auto done = [promise = Promise(slot)](Result<BookReply<T>> result) mutable {
+    std::move(promise).answer(std::move(result));
+  };
+  if constexpr (requires { request.block; }) {
+    if (request.block > Millis{0}) {
+      ticket_ = engine_.wait(request.request, request.block, std::move(done));
+      return;
+    }
+  }
+  engine_.put(engine_request(request), std::move(done));
+}
+
+template <BookRequest T>
+void Conversation::ask(const T& request) {
+  bool waits = false;
+  if constexpr (requires { request.block; }) waits = request.block > Millis{0};
+  put(request, open_slot(waits));
+}
+
+void Conversation::ask(const AcquireLock& request) {
+  AcquireLock acquire = request;
+  if (acquire.is_bound) {
+    if (session_.empty()) {
+      if (const auto joined = join(terms_.own_session, std::nullopt); !joined) return refuse(joined.error());
+    }
+    acquire.request.session = session_;
+  }
+  if (user_) acquire.request.user = *user_;
+  Slot& slot = open_slot(acquire.block > Millis{0});
+  slot.grant = std::make_unique<Grant>(Grant{.lock = packed(acquire.request.lock)});
+  put(acquire, slot);
+}
+
+void Conversation::ask(const WorkTrim& request) {
+  engine_.put(request, Trimming{engine_, std::string(request.domain), request.below, promise()});
+}
+
+template <ServerRequest T>
+void Conversation::ask(const T& request) {
+  if constexpr (kIsAlternative<T, HouseRequests>) {
+    house_.serve(*this, request, promise());
+  } else {
+    reply([&](RespWriter& out) { write_reply(out, request); });
+  }
+}
+
+void Conversation::ask(const Hello& request) {
+  if (request.credentials) {
+    if (const auto checked = house_.check(*this, *request.credentials); !checked) return refuse(checked.error());
+  }
+  if (request.version) protocol_ = static_cast<Protocol>(*request.version);
+  if (request.name) name_ = *request.name;
+  reply([&](RespWriter& out) { write_greeting(out, terms_.client_id); });
+}
+
+void Conversation::ask(const Quit& /*request*/) {
+  reply(Done{});
+  is_ending_ = true;
+}
+
+void Conversation::ask(const Reset& /*request*/) {
+  leave();
+  protocol_ = Protocol::kResp2;
+  name_.clear();
+  user_.reset();
+  sees_secrets_ = true;
+  reply([](RespWriter& out) { out.simple("RESET"); });
+}
+
+void Conversation::ask(const TellTime& /*request*/) {
+  reply([&](RespWriter& out) { write_time(out, engine_.now()); });
+}
+
+void Conversation::ask(const TellRole& /*request*/) {
+  reply([](RespWriter& out) { write_role(out); });
+}
+
+void Conversation::ask(const TellClientId& /*request*/) {
+  reply([&](RespWriter& out) { out.value(terms_.client_id); });
+}
+
+void Conversation::ask(const TellClientName& /*request*/) {
+  reply([&](RespWriter& out) { out.value(name_.empty() ? std::nullopt : std::optional<std::string_view>(name_)); });
+}
+
+void Conversation::ask(const NameClient& request) {
+  name_ = request.name;
+  reply(Done{});
+}
+
+void Conversation::ask(const DescribeClient& request) {
+  const bool is_name = is_word(request.attribute, "LIB-NAME");
+  if (!is_name && !is_word(request.attribute, "LIB-VER")) {
+    return refuse(
+        {ErrorCode::kErr, fmt::format("attribute: expected LIB-NAME or LIB-VER, found {}", quote(request.attribute))});
+  }
+  (is_name ? library_name_ : library_version_) = request.value;
+  reply(Done{});
+}
+
+// Joined before the other is left: that may be the same.
+Result<Done> Conversation::join(std::string_view session, std::optional<Millis> grace) {
+  auto joined = engine_.join(session, grace);
+  if (!joined) return joined;
+  leave();
+  session_ = session;
+  return joined;
+}
+
+void Conversation::leave() {
+  if (!session_.empty()) static_cast<void>(engine_.leave(session_));
+  session_.clear();
+}
+
+}  // namespace tenure::wire

@@ -1,0 +1,241 @@
+// One connection's talk: bytes in, requests to the engine, replies out in the order of the requests, though answers
+// come in any. Sockets are the server's business.
+//
+//   received -> parse -> put to the engine -> (any thread) answer -> written in its place -> House::on_answers
+//            -> take_output -> socket -> delivered
+//
+// Requests are put to the engine, and handed over to the journal by whoever drives many conversations, once a round. A
+// request behind one that waits is not begun before that one is answered.
+//
+// A grant of a lock of whose reply not one byte was delivered when the conversation closes is given back.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <absl/functional/function_ref.h>
+#include <absl/types/span.h>
+
+#include "authority/engine.h"
+#include "base/mutex.h"
+#include "wire/input_buffer.h"
+#include "wire/replies.h"
+#include "wire/requests.h"
+#include "wire/resp_parser.h"
+#include "wire/resp_writer.h"
+#include "wire/verbs.h"
+
+namespace tenure::wire {
+
+// One thread, the connection's; only answers come from others. It lives until it is closed and the last answer is
+// there.
+class Conversation final : public std::enable_shared_from_this<Conversation> {
+  struct Slot;
+
+ public:
+  // What a conversation is begun with.
+  struct Terms {
+    std::uint64_t client_id = 0;
+    // The session that is the connection alone: a name that was never used before and will not be, also not by another
+    // run of the server, whose journal may remember it.
+    std::string own_session{};
+    RequestLimits requests{};
+    std::uint64_t payload_bytes_max = Settings().payload_bytes_max;
+    std::size_t under_way_max = 1024;                        // requests
+    std::size_t pipelined_bytes_max = std::size_t{1} << 20;  // received and not begun
+    std::size_t output_bytes_max = std::size_t{1} << 20;     // not taken yet; beyond it nothing more is begun
+  };
+
+  // The promise of a reply, which has its place among the others. One that is never fulfilled is answered UNAVAILABLE.
+  // Movable; any thread, but one at a time.
+  class Promise {
+   public:
+    Promise(Promise&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+    Promise& operator=(Promise&& other) noexcept {
+      std::swap(slot_, other.slot_);
+      return *this;
+    }
+    ~Promise();
+
+    // What a book answered.
+    template <class Reply>
+    void answer(Result<Reply> result) &&;
+    // What write(out) writes: one reply.
+    void fulfil(absl::FunctionRef<void(RespWriter& out)> write) &&;
+
+   private:
+    friend class Conversation;
+    explicit Promise(Slot& slot) : slot_(&slot) {}
+
+    Slot* slot_;
+  };
+
+  using HouseRequests = std::variant<ListClients, KillClient, DescribeServer, GetConfig, MakeSnapshot, ShutDown>;
+
+  // The server, as conversations see it.
+  class House {
+   public:
+    House() = default;
+    House(const House&) = delete;
+    House& operator=(const House&) = delete;
+    virtual ~House() = default;
+
+    // There is output to take, and perhaps a request to go on with: `go_on` is wanted, on the connection's thread.
+    // Called on any thread, and not again before that. It must not block.
+    virtual void on_answers(Conversation& conversation) = 0;
+    // Why this client may not use the verb; nullopt: it may.
+    virtual std::optional<Failure> refusal(const Conversation& conversation, const Verb& verb) = 0;
+    // Signs in (and calls Conversation::sign_in), or tells why not.
+    virtual Result<Done> check(Conversation& conversation, const Credentials& credentials) = 0;
+    // What only the server can answer. The request's texts are borrowed until it returns.
+    virtual void serve(Conversation& conversation, const HouseRequests& request, Promise promise) = 0;
+  };
+
+  // Engine and house outlive it.
+  static std::shared_ptr<Conversation> begin(Engine& engine, House& house, Terms terms);
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+  ~Conversation() = default;
+
+  // --- input ---
+  absl::Span<char> room(std::size_t least = 4096) { return input_.room(least); }
+  // So many bytes lie in `room`. Begins what can be begun.
+  void received(std::size_t count);
+  void receive(std::string_view bytes);
+  // Begins what can be begun by now: called after House::on_answers, and after output was taken.
+  void go_on();
+  // False: what is there is enough for the time being.
+  [[nodiscard]] bool wants_input() const;
+
+  // --- output ---
+  // Appends all that is to be sent to `to`.
+  void take_output(std::string& to);
+  [[nodiscard]] std::size_t output_bytes() const;
+  // The socket has taken so many more bytes.
+  void delivered(std::size_t count);
+
+  // Nothing more is read or begun: once the output is sent the connection is closed.
+  [[nodiscard]] bool is_ending() const { return is_ending_; }
+  // True: nothing is under way, and all output has been taken.
+  [[nodiscard]] bool is_idle() const;
+  // The connection is gone. Ends its wait, gives back what was not delivered, leaves its session.
+  void close();
+
+  // --- who is there ---
+  [[nodiscard]] std::uint64_t client_id() const { return terms_.client_id; }
+  [[nodiscard]] Protocol protocol() const { return protocol_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& library_name() const { return library_name_; }
+  [[nodiscard]] const std::string& library_version() const { return library_version_; }
+  [[nodiscard]] const std::string& session() const { return session_; }
+  [[nodiscard]] const std::optional<std::string>& user() const { return user_; }
+  // Lease ids of others are shown to those who are told so.
+  void sign_in(std::string user, bool sees_secrets) {
+    user_ = std::move(user);
+    sees_secrets_ = sees_secrets;
+  }
+
+ private:
+  // A lock that was asked for, and perhaps granted.
+  struct Grant {
+    std::string lock;         // what `packed` made of its name
+    std::string token{};      // empty: not granted
+    std::uint64_t begin = 0;  // of its reply, counted from the first byte of all output
+  };
+  // The place of one reply. Its address stays.
+  struct Slot {
+    std::shared_ptr<Conversation> owner;  // while the promise is not fulfilled
+    Protocol protocol = Protocol::kResp2;
+    bool sees_secrets = true;
+    bool waits = false;
+    bool is_done = false;
+    std::string bytes{};
+    std::unique_ptr<Grant> grant{};
+  };
+
+  Conversation(Engine& engine, House& house, Terms terms);
+
+  // --- requests, on the connection's thread ---
+  [[nodiscard]] bool can_begin() const TENURE_EXCLUDES(mutex_);
+  void begin_request(Words words);
+  Slot& open_slot(bool waits) TENURE_EXCLUDES(mutex_);
+  Promise promise() { return Promise(open_slot(false)); }
+  void reply(absl::FunctionRef<void(RespWriter&)> write);
+  void reply(const Result<Done>& result);
+  void refuse(const Failure& failure);
+  template <BookRequest T>
+  void put(const T& request, Slot& slot);
+  template <BookRequest T>
+  void ask(const T& request);
+  void ask(const AcquireLock& request);
+  void ask(const WorkTrim& request);
+  template <ServerRequest T>
+  void ask(const T& request);
+  void ask(const Hello& request);
+  void ask(const Auth& request) { reply(house_.check(*this, request.credentials)); }
+  void ask(const Quit& request);
+  void ask(const Reset& request);
+  void ask(const SelectDatabase& /*request*/) { reply(Done{}); }
+  void ask(const TellTime& request);
+  void ask(const TellRole& request);
+  void ask(const TellClientId& request);
+  void ask(const TellClientName& request);
+  void ask(const NameClient& request);
+  void ask(const DescribeClient& request);
+  void ask(const JoinSession& request) { reply(join(request.session, request.grace)); }
+  Result<Done> join(std::string_view session, std::optional<Millis> grace);
+  void leave();
+
+  // --- answers, on any thread ---
+  // True: the house is to be told, which it is once for many answers.
+  bool fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write, bool tells) TENURE_EXCLUDES(mutex_);
+  void move_done_slots() TENURE_REQUIRES(mutex_);
+  void note_grant(Slot& slot, std::uint64_t begin) TENURE_REQUIRES(mutex_);
+  void give_back(const Grant& grant);
+
+  Engine& engine_;
+  House& house_;
+  const Terms terms_;
+
+  InputBuffer input_;
+  RespParser parser_;
+  Protocol protocol_ = Protocol::kResp2;
+  bool is_ending_ = false;
+  Ticket ticket_ = 0;  // of the last request that waited
+  std::string name_;
+  std::string library_name_;
+  std::string library_version_;
+  std::string session_;  // joined; empty: none
+  std::optional<std::string> user_;
+  bool sees_secrets_ = true;
+
+  mutable Mutex mutex_;
+  std::deque<Slot> slots_ TENURE_GUARDED_BY(mutex_);
+  std::string output_ TENURE_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Grant>> grants_ TENURE_GUARDED_BY(mutex_);  // in the output, not delivered yet
+  std::uint64_t taken_ TENURE_GUARDED_BY(mutex_) = 0;                     // bytes of output, ever
+  std::uint64_t delivered_ TENURE_GUARDED_BY(mutex_) = 0;                 // likewise
+  bool is_waiting_ TENURE_GUARDED_BY(mutex_) = false;                     // a request that may wait is under way
+  bool is_told_ TENURE_GUARDED_BY(mutex_) = false;                        // the house, that there are answers
+  bool is_closed_ TENURE_GUARDED_BY(mutex_) = false;
+};
+
+template <class Reply>
+void Conversation::Promise::answer(Result<Reply> result) && {
+  if constexpr (requires { hide_secrets(*result); }) {
+    if (result && !slot_->sees_secrets) hide_secrets(*result);
+  }
+  if constexpr (std::is_same_v<Reply, std::optional<LockGrant>>) {
+    if (result && *result) slot_->grant->token = (*result)->token;
+  }
+  std::move(*this).fulfil([&](RespWriter& out) { write_result(out, result); });
+}
+
+}  // namespace tenure::wire

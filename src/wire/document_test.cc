@@ -1,0 +1,59 @@
+// docs/protocol.md's tables are made from the table of verbs. To make them anew:
+//
+//   TENURE_REWRITE=1 build/release/bin/wire_test --gtest_filter='ProtocolDocument*'
+#include "wire/document.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure::wire {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kPath = "docs/protocol.md";
+
+std::string document() {
+  std::ifstream in(kPath, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(ProtocolDocumentTest, ItsTablesAreMadeFromTheTableOfVerbs) {
+  const auto fresh = refresh_document(document());
+  ASSERT_TRUE(fresh.has_value()) << fresh.error().message;
+  if (std::getenv("TENURE_REWRITE") != nullptr) {  // NOLINT(concurrency-mt-unsafe): tests run on one thread
+    std::ofstream(kPath, std::ios::binary | std::ios::trunc) << *fresh;
+  }
+  EXPECT_TRUE(document() == *fresh) << "TENURE_REWRITE=1 makes them anew";
+}
+
+TEST(ProtocolDocumentTest, ItTellsEveryVerbErrorRouteAndLimit) {
+  const std::string text = document();
+  for (const Verb* verb : all_verbs()) {
+    EXPECT_NE(text.find(fmt::format("\n| `{}` |", verb->usage())), std::string::npos) << verb->name;
+  }
+  for (const char* table : {"tasks", "work", "locks", "server", "routes", "errors", "limits"}) {
+    EXPECT_NE(text.find(fmt::format("<!-- made: {} -->\n", table)), std::string::npos) << table;
+  }
+}
+
+TEST(ProtocolDocumentTest, OnlyWhatIsBetweenMarksIsMadeAnew) {
+  const auto made = refresh_document("before\n<!-- made: locks -->\nold\n<!-- end -->\nbehind\n");
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(*made, "before\n<!-- made: locks -->\n" + verb_table(Group::kLocks) + "<!-- end -->\nbehind\n");
+  EXPECT_EQ(refresh_document(*made), made);
+  EXPECT_EQ(refresh_document("nothing to make").value(), "nothing to make");
+}
+
+TEST(ProtocolDocumentTest, BadMarksAreNoticed) {
+  EXPECT_EQ(refresh_document("<!-- made: nonsense -->\n<!-- end -->").error().message,
+            "expected the name of a table, found 'nonsense'");
+  EXPECT_THAT(refresh_document("<!-- made: locks -->\n").error().message, HasSubstr("expected '<!-- end -->'"));
+  EXPECT_THAT(refresh_document("<!-- end --><!-- made: locks -->\n").error().message, HasSubstr("expected"));
+}
+
+}  // namespace
+}  // namespace tenure::wire

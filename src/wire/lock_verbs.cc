@@ -1,0 +1,125 @@
+// The verbs of the lock book.
+#include "wire/verb_tables.h"
+
+namespace tenure::wire {
+namespace {
+
+using enum Field;
+
+LockName lock_of(const Values& values) {
+  LockName lock;
+  lock.domain = values.text(kLockDomain);
+  lock.identifier = values.text(kIdentifier);
+  if (values.has(kSpace)) lock.space = values.text(kSpace);
+  return lock;
+}
+
+constexpr Argument kAcquire[] = {need(kLockDomain),       need(kIdentifier),      need(kOwner),
+                                 option("LEASE", kLease), option("WAIT", kWait),  option("REQUEST", kRequestId),
+                                 option("BOUND", kBound), option("SPACE", kSpace)};
+Request make_acquire(const Values& values) {
+  AcquireLock acquire;
+  LockAcquire& request = acquire.request;
+  request.lock = lock_of(values);
+  request.owner = values.text(kOwner);
+  request.lease = values.time_or(kLease, request.lease);
+  request.request_id = values.maybe_text(kRequestId);
+  acquire.block = values.time_or(kWait, acquire.block);
+  acquire.is_bound = values.has(kBound);
+  return acquire;
+}
+
+constexpr Argument kRelease[] = {need(kLockDomain), need(kIdentifier), need(kToken), option("REQUEST", kRequestId),
+                                 option("SPACE", kSpace)};
+Request make_release(const Values& values) {
+  LockGiveBack request;
+  request.lock = lock_of(values);
+  request.token = values.text(kToken);
+  request.request_id = values.maybe_text(kRequestId);
+  return request;
+}
+
+constexpr Argument kExtend[] = {need(kLockDomain), need(kIdentifier), need(kToken), option("LEASE", kLease),
+                                option("SPACE", kSpace)};
+Request make_extend(const Values& values) {
+  return LockExtension{.lock = lock_of(values), .token = values.text(kToken), .lease = values.maybe_time(kLease)};
+}
+
+constexpr Argument kForce[] = {need(kLockDomain), need(kIdentifier), option("FENCE", kFence), option("SPACE", kSpace)};
+Request make_force(const Values& values) {
+  LockForce request{.lock = lock_of(values)};
+  if (values.has(kFence)) request.fence = Fence{static_cast<std::uint64_t>(values.number(kFence))};
+  return request;
+}
+
+constexpr Argument kGet[] = {need(kLockDomain), need(kIdentifier), option("SPACE", kSpace)};
+Request make_get(const Values& values) { return GetLock{lock_of(values)}; }
+
+constexpr Argument kList[] = {may(kLockDomain), option("COUNT", kCount), option("CURSOR", kTableCursor),
+                              option("SPACE", kSpace)};
+Request make_list(const Values& values) {
+  ListLocks request;
+  request.domain = values.maybe_text(kLockDomain);
+  if (values.has(kSpace)) request.space = values.text(kSpace);
+  request.paging = paging_of(values, kTableCursor);
+  return request;
+}
+
+constexpr Verb kVerbs[] = {
+    {.name = "LOCK.ACQUIRE",
+     .group = Group::kLocks,
+     .permission = Permission::kWrite,
+     .summary = "Takes a lock, or re-enters it as its owner; waits for it if told to.",
+     .reply = "array: token, fence, remaining_ms, holds; nil when not acquired (at once, or after WAIT)",
+     .arguments = kAcquire,
+     .make = make_acquire,
+     .route = {"POST", "/v1/locks/{domain}/{identifier}/acquire"},
+     .may_block = true},
+    {.name = "LOCK.RELEASE",
+     .group = Group::kLocks,
+     .permission = Permission::kWrite,
+     .summary = "Gives back one hold of a lock.",
+     .reply = "array: `RELEASED`, 0; or `HELD`, holds left",
+     .arguments = kRelease,
+     .make = make_release,
+     .route = {"POST", "/v1/locks/{domain}/{identifier}/release"}},
+    {.name = "LOCK.EXTEND",
+     .group = Group::kLocks,
+     .permission = Permission::kWrite,
+     .summary = "Prolongs a lock's lease; without LEASE by the grant's time. Never shortens, never resurrects.",
+     .reply = "array: fence, remaining_ms",
+     .arguments = kExtend,
+     .make = make_extend,
+     .route = {"POST", "/v1/locks/{domain}/{identifier}/extend"}},
+    {.name = "LOCK.FORCE",
+     .group = Group::kLocks,
+     .permission = Permission::kAdmin,
+     .summary = "Frees a lock whoever holds it; with FENCE only if it is held under that one.",
+     .reply = "1; 0 if it was free or, with FENCE, held under another fence",
+     .arguments = kForce,
+     .make = make_force,
+     .route = {"POST", "/v1/locks/{domain}/{identifier}/force"}},
+    {.name = "LOCK.GET",
+     .group = Group::kLocks,
+     .permission = Permission::kRead,
+     .summary = "Tells who holds a lock.",
+     .reply =
+         "map: domain, identifier, owner, fence, holds, granted_at, expires_at, remaining_ms, waiters; nil if free",
+     .arguments = kGet,
+     .make = make_get,
+     .route = {"GET", "/v1/locks/{domain}/{identifier}"}},
+    {.name = "LOCK.LIST",
+     .group = Group::kLocks,
+     .permission = Permission::kRead,
+     .summary = "Lists the locks that are held; an option's word in first place is the option.",
+     .reply = "array: next cursor, array of maps as LOCK.GET",
+     .arguments = kList,
+     .make = make_list,
+     .route = {"GET", "/v1/locks", "/v1/locks/{domain}"}},
+};
+
+}  // namespace
+
+absl::Span<const Verb> lock_verbs() { return kVerbs; }
+
+}  // namespace tenure::wire

@@ -1,0 +1,54 @@
+#include "wire/resp_writer.h"
+
+#include <charconv>
+
+namespace tenure::wire {
+namespace {
+
+constexpr std::size_t kErrorBytesMax = 1024;
+constexpr std::size_t kNumberBytes = 1 + 20 + 2;  // type, digits with a sign, CR LF
+
+template <class Number>
+void append_line(std::string& out, char type, Number number) {
+  char line[kNumberBytes];
+  line[0] = type;
+  char* end = std::to_chars(line + 1, line + sizeof line - 2, number).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  out.append(line, end);
+}
+
+}  // namespace
+
+void RespWriter::header(char type, std::uint64_t number) { append_line(out_, type, number); }
+
+void RespWriter::integer(std::int64_t number) { append_line(out_, ':', number); }
+
+void RespWriter::map(std::size_t fields) {
+  if (protocol_ == Protocol::kResp3) {
+    header('%', fields);
+  } else {
+    header('*', 2 * fields);
+  }
+}
+
+void RespWriter::simple(std::string_view word) { out_.append(1, '+').append(word).append("\r\n"); }
+
+// A message may hold what a client sent, in which a line's end would be the beginning of a forged reply.
+void RespWriter::error(const Failure& failure) {
+  out_.append(1, '-').append(to_string(failure.code)).append(1, ' ');
+  for (const char c : std::string_view(failure.message).substr(0, kErrorBytesMax)) {
+    const bool is_control = (c >= 0 && c < 0x20) || c == 0x7f;
+    out_.push_back(is_control ? ' ' : c);
+  }
+  out_.append("\r\n");
+}
+
+void RespWriter::null() { out_.append(protocol_ == Protocol::kResp3 ? "_\r\n" : "$-1\r\n"); }
+
+void RespWriter::value(std::string_view bytes) {
+  header('$', bytes.size());
+  out_.append(bytes).append("\r\n");
+}
+
+}  // namespace tenure::wire

@@ -1,0 +1,162 @@
+#include "wire/verbs.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "wire/verb_tables.h"
+#include "wire/word.h"
+
+namespace tenure::wire {
+namespace {
+
+constexpr std::size_t kNameMax = 32;
+
+// A name in upper case, on the stack. One thread.
+class UpperName {
+ public:
+  void append(std::string_view text) {
+    for (const char c : text.substr(0, kNameMax - size_)) text_[size_++] = to_upper(c);
+  }
+  [[nodiscard]] std::string_view view() const { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, kNameMax> text_;
+  std::size_t size_ = 0;
+};
+
+// Sorted by name: the subcommands of a command stand together.
+const std::vector<const Verb*>& sorted_verbs() {
+  static const std::vector<const Verb*> sorted = [] {
+    std::vector<const Verb*> verbs(all_verbs().begin(), all_verbs().end());
+    std::sort(verbs.begin(), verbs.end(), [](const Verb* a, const Verb* b) { return a->name < b->name; });
+    return verbs;
+  }();
+  return sorted;
+}
+
+auto first_not_below(std::string_view name) {
+  const auto& verbs = sorted_verbs();
+  return std::lower_bound(verbs.begin(), verbs.end(), name,
+                          [](const Verb* verb, std::string_view wanted) { return verb->name < wanted; });
+}
+
+const Verb* find_upper(std::string_view name) {
+  static const auto by_name = [] {
+    absl::flat_hash_map<std::string_view, const Verb*> verbs;
+    for (const Verb* verb : all_verbs()) verbs.emplace(verb->name, verb);
+    return verbs;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+// Whether the name, with a blank behind it, is the beginning of a verb's.
+bool is_command_of_subcommands(std::string_view name) {
+  const auto found = first_not_below(name);
+  return found != sorted_verbs().end() && (*found)->name.starts_with(name);
+}
+
+std::string subcommands_of(std::string_view prefix) {
+  std::string names;
+  for (auto verb = first_not_below(prefix); verb != sorted_verbs().end() && (*verb)->name.starts_with(prefix); ++verb) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", (*verb)->name.substr(prefix.size()));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string_view to_string(Group group) {
+  constexpr std::string_view kNames[] = {"tasks", "work", "locks", "server"};
+  return kNames[static_cast<std::size_t>(group)];
+}
+
+std::string_view to_string(Permission permission) {
+  constexpr std::string_view kNames[] = {"anyone", "signed in", "read", "write", "admin"};
+  return kNames[static_cast<std::size_t>(permission)];
+}
+
+std::string Verb::usage() const {
+  const std::string rest = usage_of(arguments);
+  return rest.empty() ? std::string(name) : fmt::format("{} {}", name, rest);
+}
+
+std::int64_t Verb::arity() const {
+  const auto words = static_cast<std::int64_t>(name_words() + words_needed(arguments));
+  const bool is_exact = std::all_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
+    return argument.form == Form::kRequired && traits_of(argument.field).kind != Kind::kQueues;
+  });
+  return is_exact ? words : -words;
+}
+
+absl::Span<const Verb> verbs_of(Group group) {
+  switch (group) {
+    case Group::kTasks:
+      return task_verbs();
+    case Group::kWork:
+      return work_verbs();
+    case Group::kLocks:
+      return lock_verbs();
+    case Group::kServer:
+      return server_verbs();
+  }
+  TENURE_CHECK(false, "group {}", static_cast<int>(group));
+}
+
+absl::Span<const Verb* const> all_verbs() {
+  static const std::vector<const Verb*> all = [] {
+    std::vector<const Verb*> verbs;
+    for (const Group group : {Group::kTasks, Group::kWork, Group::kLocks, Group::kServer}) {
+      for (const Verb& verb : verbs_of(group)) verbs.push_back(&verb);
+    }
+    return verbs;
+  }();
+  return all;
+}
+
+Result<const Verb*> find_verb(Words words) {
+  UpperName name;
+  name.append(words[0]);
+  // The names of subcommands have a blank, which a word of one's own may have, too.
+  const bool is_plain = words[0].find(' ') == std::string_view::npos;
+  const Verb* verb = is_plain ? find_upper(name.view()) : nullptr;
+  // Only the server's verbs have subcommands.
+  if (verb != nullptr && (words.size() == 1 || verb->group != Group::kServer)) return verb;
+  name.append(" ");
+  if (!is_command_of_subcommands(name.view())) {
+    if (verb != nullptr) return verb;
+    return fail_with(ErrorCode::kErr, "unknown command {}: expected one that COMMAND lists", quote(words[0]));
+  }
+  const std::string prefix(name.view());
+  const std::string_view second = words.size() > 1 ? words[1] : "";
+  name.append(second);
+  if (const Verb* subcommand = find_upper(name.view())) return subcommand;
+  return fail_with(ErrorCode::kErr, "unknown subcommand of {}: expected {}, found {}", quote(words[0]),
+                   subcommands_of(prefix), quote(second));
+}
+
+const Verb* find_verb_named(std::string_view name) {
+  UpperName upper;
+  const std::size_t bar = name.find('|');
+  upper.append(name.substr(0, bar));
+  if (bar != std::string_view::npos) {
+    upper.append(" ");
+    upper.append(name.substr(bar + 1));
+  }
+  return find_upper(upper.view());
+}
+
+std::optional<Failure> read_request(const Verb& verb, Words words, std::uint64_t payload_bytes_max, Request& request) {
+  Values values;
+  ArgumentReader reader(verb.name, verb.arguments, words.subspan(verb.name_words()), payload_bytes_max);
+  if (auto fault = reader.read(values)) return fault;
+  request = verb.make(values);
+  return std::nullopt;
+}
+
+}  // namespace tenure::wire

@@ -1,0 +1,68 @@
+// The one table of verbs: what each is called, takes, answers and needs. Requests are read by it; help, COMMAND DOCS,
+// HTTP routes, permissions and docs/protocol.md are made from it. Immutable.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <absl/types/span.h>
+
+#include "base/result.h"
+#include "wire/args.h"
+#include "wire/requests.h"
+
+namespace tenure::wire {
+
+enum class Group : std::uint8_t { kTasks, kWork, kLocks, kServer };
+std::string_view to_string(Group group);
+
+// What a user must be allowed to.
+enum class Permission : std::uint8_t {
+  kAnyone,    // before signing in
+  kSignedIn,  // whoever has signed in
+  kRead,      // looks
+  kWrite,     // submits, leases, reports, acquires, releases
+  kAdmin,     // decides over others: force, pause, other clients, the server
+};
+std::string_view to_string(Permission permission);
+
+// How HTTP asks it; the path's {names} are arguments. Empty: it does not.
+struct Route {
+  std::string_view method{};
+  std::string_view path{};
+  std::string_view longer_path{};  // the same with an optional argument in the path
+};
+
+struct Verb {
+  std::string_view name;  // in upper case; of two words where it is a subcommand
+  Group group;
+  Permission permission;
+  std::string_view summary;
+  std::string_view reply;  // its shape, as docs/protocol.md shows it
+  absl::Span<const Argument> arguments;
+  Request (*make)(const Values& values);
+  Route route{};
+  bool may_block = false;
+
+  [[nodiscard]] std::string usage() const;
+  // The words of its name.
+  [[nodiscard]] std::size_t name_words() const { return name.find(' ') == std::string_view::npos ? 1 : 2; }
+  // As COMMAND tells it: exactly so many words, or at least so many if negative.
+  [[nodiscard]] std::int64_t arity() const;
+};
+
+// Those of one group, in the order of the documentation; and all of them.
+absl::Span<const Verb> verbs_of(Group group);
+absl::Span<const Verb* const> all_verbs();
+
+// The verb that a request's first words name, in any case; the request has at least one.
+Result<const Verb*> find_verb(Words words);
+// The same for a name alone, as COMMAND INFO has them: `client|kill` or `client kill`. Null: there is none.
+const Verb* find_verb_named(std::string_view name);
+
+// Reads the request, its verb's name included, into `request`, or tells its leftmost fault.
+std::optional<Failure> read_request(const Verb& verb, Words words, std::uint64_t payload_bytes_max, Request& request);
+
+}  // namespace tenure::wire
