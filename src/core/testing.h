@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/dice.h"
 #include "base/entropy.h"
 #include "core/next_snapshot.h"
 #include "core/record.h"
@@ -18,22 +19,6 @@
 namespace tenure {
 
 inline constexpr Millis kMinute = std::chrono::minutes(1);
-
-// The same throws for the same seed. One thread.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : entropy_(seed) {}
-  // From 0 to `sides` - 1.
-  std::uint64_t roll(std::uint64_t sides) { return entropy_.next() % sides; }
-  bool one_in(std::uint64_t sides) { return roll(sides) == 0; }
-  template <class T>
-  const T& pick(const std::vector<T>& of) {
-    return of[roll(of.size())];
-  }
-
- private:
-  SeededEntropy entropy_;
-};
 
 // A snapshot's pairs.
 using PairsByKey = std::map<std::string, std::string>;

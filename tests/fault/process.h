@@ -14,6 +14,7 @@
 #include "base/entropy.h"
 #include "base/faulty_files.h"
 #include "journal/file_journal.h"
+#include "journal/forwarding_journal.h"
 #include "journal/testing.h"
 
 namespace tenure {
@@ -44,31 +45,23 @@ class Promises {
   Fence fence_;
 };
 
-// Hands everything on, and knows the last frame that the engine appended. One thread.
-class NotingJournal final : public Journal {
+// Knows the last frame that the engine appended. One thread.
+class NotingJournal final : public ForwardingJournal {
  public:
-  explicit NotingJournal(FileJournal& journal) : journal_(journal) {}
+  using ForwardingJournal::ForwardingJournal;
 
-  Snapshots* snapshots() override { return journal_.snapshots(); }
   Result<Done> start(std::uint64_t after, Visit visit) override {
-    auto started = journal_.start(after, visit);
-    last_ = journal_.durable();
+    auto started = ForwardingJournal::start(after, visit);
+    last_ = durable();
     return started;
   }
-  [[nodiscard]] Result<Done> read(FrameRange range, Visit visit) const override { return journal_.read(range, visit); }
-  void listen(Listener* listener) override { journal_.listen(listener); }
   std::uint64_t append(std::uint64_t epoch, Instant stamp, std::string_view payload) override {
-    return last_ = journal_.append(epoch, stamp, payload);
+    return last_ = ForwardingJournal::append(epoch, stamp, payload);
   }
-  [[nodiscard]] std::uint64_t durable() const override { return journal_.durable(); }
-  void commit() override { journal_.commit(); }
-  Result<Done> close() override { return journal_.close(); }
-  [[nodiscard]] bool has_room() const override { return journal_.has_room(); }
 
   [[nodiscard]] std::uint64_t last() const { return last_; }
 
  private:
-  FileJournal& journal_;
   std::uint64_t last_ = 0;
 };
 

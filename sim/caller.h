@@ -1,0 +1,109 @@
+// Those who ask: each is a process of its own, which crashes, stalls and comes back, and does not always behave.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agenda.h"
+#include "base/dice.h"
+#include "network.h"
+#include "request.h"
+#include "server.h"
+#include "story.h"
+#include "tally.h"
+
+namespace tenure::sim {
+
+// A lease of any kind, and what it is for.
+struct Claim {
+  std::string name;  // of the task, domain or lock
+  std::string token;
+};
+
+// What callers tell each other outside the authority: the ids of tasks. One thread.
+struct Gossip {
+  std::vector<std::string> tasks;
+};
+
+// One thread.
+class Caller {
+ public:
+  // The world around it, which outlives it.
+  struct Ports {
+    Agenda& agenda;
+    Story& story;
+    Tally& tally;
+    Network& network;
+    Server& server;
+    Checker& checker;
+    Gossip& gossip;
+    std::uint64_t& connections;  // counts them
+  };
+
+  Caller(std::string name, Ports ports, std::uint64_t seed);
+  virtual ~Caller() = default;
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  void begin();
+  // It ends, and comes back without memory. The server sees its connection close, soon or late.
+  void crash();
+  // It does nothing for so long, and does not notice.
+  void stall(Millis time);
+  // It ends for good.
+  void retire();
+
+ protected:
+  // Does one thing.
+  virtual void act() = 0;
+  // Loses its memory.
+  virtual void forget() = 0;
+  // How long until it acts again.
+  virtual Millis pace() { return Millis{dice_.between(5, 120)}; }
+
+  // A place for the texts of the next request.
+  Texts& texts() { return *texts_; }
+  std::string_view keep(std::string text) { return texts_->keep(std::move(text)); }
+  // Sends a request, again if there is no answer for long. then(const Result<Reply>&) is told the answer.
+  template <class R, class Then>
+  void ask(const R& request, Then then, Millis block = Millis{0}) {
+    send({.texts = std::exchange(texts_, std::make_shared<Texts>()), .request = request, .block = block},
+         [then = std::move(then)](const Reply& reply) { then(std::get<Result<ReplyOf<R>>>(reply)); });
+  }
+  template <class R>
+  void ask(const R& request) {
+    ask(request, [](const auto& /*reply*/) {});
+  }
+
+  std::string some(const char* kind, std::uint64_t count) { return kind + std::to_string(dice_.roll(count)); }
+  std::string new_request_id();
+  // One of them, taken away; or one that never was.
+  Claim take(std::vector<Claim>& claims);
+  // A token that is not this claim's.
+  std::string wrong_token(const Claim& claim);
+
+  const std::string name_;
+  Ports ports_;
+  Dice dice_;
+
+ private:
+  using OnReply = std::function<void(const Reply&)>;
+
+  void plan(Millis delay, std::function<void()> event);
+  void plan_act(Millis delay);
+  void send(Letter letter, OnReply on_reply);
+  void transmit(const Mail& mail, const std::shared_ptr<bool>& is_answered, int tries);
+
+  std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();
+  std::uint64_t life_ = 0;
+  std::uint64_t connection_ = 0;
+  std::uint64_t requests_ = 0;
+  Millis stalled_until_{0};
+  bool is_retired_ = false;
+};
+
+}  // namespace tenure::sim

@@ -1,0 +1,127 @@
+// The process under test: the real engine, file journal, recovery and snapshots, on simulated files and clocks. It
+// dies, stalls and starts again as the world wants; everything it does is noted for the checker.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "agenda.h"
+#include "authority/engine.h"
+#include "base/dice.h"
+#include "checker.h"
+#include "disk.h"
+#include "evidence.h"
+#include "journal/file_journal.h"
+#include "machine_clock.h"
+#include "network.h"
+#include "story.h"
+#include "tally.h"
+
+namespace tenure::sim {
+
+// What a caller sends. A connection that it has given up is never used again.
+struct Mail {
+  std::uint64_t connection = 0;
+  std::shared_ptr<const Letter> letter;
+  std::uint64_t floor = 0;  // see Checker::floor
+  std::function<void(const Reply&)> reply_to{};
+};
+
+// One thread.
+class Server {
+ public:
+  // The world around it, which outlives it.
+  struct Ports {
+    Agenda& agenda;
+    Story& story;
+    Tally& tally;
+    Checker& checker;
+    Network& network;
+    MachineClock& clock;
+    Disk& disk;
+  };
+
+  Server(const Settings& settings, Ports ports, std::uint64_t seed);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Starts on what is on the disk; if it fails it is tried again, until it succeeds.
+  void start();
+  [[nodiscard]] bool is_up() const { return engine_ != nullptr; }
+
+  // From the network. What arrives while it is down is lost.
+  void hear(const Mail& mail);
+  // A caller's connection is gone.
+  void hang_up(std::uint64_t connection);
+
+  // --- how it ends; each starts it again after a while ---
+  void kill();
+  void lose_power(FaultyFiles::Damage damage);
+  void close();
+
+  // Does nothing for so long, though time passes.
+  void stall(Millis time);
+  // Of the state as it is, as soon as that is durable.
+  void make_snapshot();
+  void raise_fence();
+  void slow_disk(Millis time);
+  // From now on it works as well as it can.
+  void calm();
+
+  [[nodiscard]] const Engine& engine() const { return *engine_; }
+
+ private:
+  struct Connection {
+    std::map<std::uint64_t, Ticket> waits;  // by the number of the case
+    std::optional<std::string> session;
+  };
+
+  // Plans an event of this life, for when it is awake.
+  void plan(Millis delay, std::function<void()> event);
+  void fail_start(const Failure& failure);
+  // Ends this life; the disk is told how by `end`.
+  void end_life(const char* how, const std::function<void()>& end);
+
+  void note_frame(FrameNote note);
+  void process(const Mail& mail);
+  template <class R>
+  void process(const Mail& mail, const R& request);
+  void join(const Mail& mail, const JoinSession& request);
+  void leave(Connection& connection);
+  void answer(std::uint64_t number, const Mail& mail, Reply reply);
+  void give_back(const Mail& mail, const LockGrant& grant);
+  // What every call leaves to be done.
+  void settle();
+  void write();
+  void vouch();
+  void tick();
+  void plan_tick(Millis delay);
+
+  const Settings settings_;
+  Ports ports_;
+  Dice dice_;
+  std::uint64_t life_ = 0;
+  Millis stalled_until_{0};
+  Millis slow_until_{0};
+  bool is_calm_ = false;
+
+  // This life.
+  std::unique_ptr<NotedEntropy> entropy_;
+  std::unique_ptr<SeededEntropy> journal_entropy_;
+  std::unique_ptr<FileJournal> file_journal_;
+  std::unique_ptr<NotedJournal> journal_;
+  std::unique_ptr<Engine> engine_;
+  std::map<std::uint64_t, Connection> connections_;
+  std::set<std::uint64_t> gone_;  // connections that were hung up
+  bool is_write_planned_ = false;
+  bool is_due_earlier_ = false;
+  std::uint64_t ticks_ = 0;  // the latest that was planned counts
+};
+
+}  // namespace tenure::sim

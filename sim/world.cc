@@ -1,0 +1,207 @@
+#include "world.h"
+
+namespace tenure::sim {
+namespace {
+
+constexpr Instant kStart{1'700'000'000'000};
+// When nothing goes wrong any more, everything is finished within this.
+constexpr Millis kRest{60'000};
+constexpr std::uint64_t kSeedStep = 1'000;
+
+// Small, so that every limit is met.
+Settings settings_of(Dice& dice) {
+  Settings settings;
+  settings.work_retries_max = static_cast<std::uint32_t>(dice.between(0, 2));
+  settings.retention_time = Millis{dice.between(1000, 6000)};
+  settings.retention_count = static_cast<std::uint64_t>(dice.one_in(2) ? 1000 : dice.between(10, 60));
+  if (dice.one_in(4)) settings.retention_bytes = static_cast<std::uint64_t>(dice.between(4000, 20'000));
+  settings.payload_bytes_max = 1000;
+  settings.backlog_max = 4;
+  settings.domains_max = 4;
+  settings.holds_max = 3;
+  settings.waiters_max = 2;
+  if (dice.one_in(4)) settings.state_bytes_max = static_cast<std::uint64_t>(dice.between(15'000, 60'000));
+  return settings;
+}
+
+}  // namespace
+
+World::World(std::uint64_t seed, Story::Listener listener)
+    : seed_(seed),
+      dice_(seed * kSeedStep),
+      settings_(settings_of(dice_)),
+      story_(agenda_, std::move(listener)),
+      clock_(agenda_, kStart),
+      disk_(tally_, seed * kSeedStep + 1),
+      network_(agenda_, tally_, seed * kSeedStep + 3),
+      checker_(settings_, tally_),
+      server_(settings_, {agenda_, story_, tally_, checker_, network_, clock_, disk_}, seed * kSeedStep + 4) {}
+
+template <class C>
+void World::add_callers(const char* name, int count) {
+  for (int i = 0; i < count; ++i) {
+    const Caller::Ports ports{agenda_, story_, tally_, network_, server_, checker_, gossip_, connections_};
+    callers_.push_back(
+        std::make_unique<C>(fmt::format("{}{}", name, i), ports, seed_ * kSeedStep + 10 + callers_.size()));
+    callers_.back()->begin();
+  }
+}
+
+void World::step() {
+  agenda_.run_next();
+  tally_.count_event();
+  checker_.advance();
+}
+
+void World::run() {
+  server_.start();
+  add_callers<Client>("client", 2);
+  add_callers<Worker>("worker", 3);
+  add_callers<Orchestrator>("orchestrator", 2);
+  add_callers<LockUser>("user", 4);
+  plan_mischief();
+  while (tally_.events() < kEvents) step();
+  come_to_rest();
+  finish();
+}
+
+// --- what goes wrong ---
+
+void World::plan_mischief() {
+  agenda_.after(Millis{dice_.between(20, 500)}, [this] {
+    if (is_calm_) return;
+    make_mischief();
+    plan_mischief();
+  });
+}
+
+void World::make_mischief() {
+  switch (dice_.roll(8)) {
+    case 0:
+    case 1:
+      return harm_server();
+    case 2:
+    case 3:
+      return harm_machine();
+    case 4:
+    case 5:
+      return harm_disk();
+    case 6:
+      return callers_[dice_.roll(callers_.size())]->crash();
+    default:
+      return server_.make_snapshot();
+  }
+}
+
+void World::harm_server() {
+  switch (dice_.roll(6)) {
+    case 0:
+      return server_.kill();
+    case 1:
+    case 2:
+      return server_.lose_power(FaultyFiles::kDamages[dice_.roll(std::size(FaultyFiles::kDamages))]);
+    case 3:
+      return dice_.one_in(2) ? server_.close() : server_.raise_fence();
+    default:
+      return server_.stall(Millis{dice_.between(50, 1500)});
+  }
+}
+
+void World::harm_machine() {
+  switch (dice_.roll(4)) {
+    case 0: {
+      const Millis by{dice_.between(100, 5000)};
+      const bool ahead = dice_.one_in(2);
+      tally_.count(ahead ? Fault::kWallJumpedAhead : Fault::kWallJumpedBack);
+      story_.tell("wall clock jumps {} {} ms", ahead ? "ahead" : "back", by.count());
+      return clock_.jump(ahead ? by : -by);
+    }
+    case 1:
+      tally_.count(Fault::kClockDrifted);
+      story_.tell("clock drifts");
+      return clock_.drift(MachineClock::kTrue + dice_.between(-300, 300));
+    case 2:
+      // Everything on it stands still, and whoever talks to it waits.
+      tally_.count(Fault::kMachineSuspended);
+      story_.tell("machine is suspended");
+      return server_.stall(Millis{dice_.between(500, 4000)});
+    default:
+      return server_.slow_disk(Millis{dice_.between(100, 1000)});
+  }
+}
+
+void World::harm_disk() {
+  switch (dice_.roll(5)) {
+    case 0:
+      story_.tell("a file operation will fail");
+      return disk_.fail_soon(FaultyFiles::Fault::kIoError);
+    case 1:
+      story_.tell("a file operation will have no space, or be cut short");
+      return disk_.fail_soon(dice_.one_in(2) ? FaultyFiles::Fault::kNoSpace : FaultyFiles::Fault::kShortWrite);
+    case 2:
+      story_.tell("the power will fail in a file operation");
+      disk_.fail_soon(FaultyFiles::Fault::kCrash);
+      return agenda_.after(Millis{300}, [this] { server_.lose_power(FaultyFiles::Damage::kTear); });
+    case 3:
+      if (disk_.is_full()) return;
+      story_.tell("disk is full");
+      disk_.fill();
+      return agenda_.after(Millis{dice_.between(300, 2500)}, [this] {
+        story_.tell("disk has room again");
+        disk_.free();
+      });
+    default:
+      story_.tell("a bit is flipped in a copy");
+      return disk_.probe_rot(settings_, checker_, clock_.wall());
+  }
+}
+
+// --- the end ---
+
+// Faults stop. What was begun is finished by those who behave.
+void World::come_to_rest() {
+  story_.tell("from now on nothing goes wrong");
+  is_calm_ = true;
+  network_.calm();
+  disk_.free();
+  disk_.files().heal();
+  clock_.drift(MachineClock::kTrue);
+  for (const auto& caller : callers_) caller->retire();
+  server_.calm();
+  // The one fault that may still be under way is power that fails: it is over when the server is up again.
+  const Millis until = agenda_.now() + kRest;
+  while (!server_.is_up() && agenda_.now() < until) step();
+  require(server_.is_up(), "the server does not start, and nothing goes wrong any more");
+  checker_.expect_no_faults();
+  add_callers<Finisher>("finisher", 1);
+  while (agenda_.now() < until && !(checker_.laws().open().empty() && checker_.unanswered().empty())) step();
+  const auto open = checker_.laws().open();
+  require(open.empty(), "not finished, and nothing goes wrong any more: {}", fmt::join(open, ", "));
+  callers_.back()->retire();
+  while (agenda_.now() < until && !checker_.unanswered().empty()) step();
+  const auto unanswered = checker_.unanswered();
+  require(unanswered.empty(), "never answered, and nothing goes wrong any more: {}", fmt::join(unanswered, ", "));
+}
+
+void World::finish() {
+  const Millis until = agenda_.now() + Millis{1000};
+  while (!agenda_.empty() && agenda_.now() < until && !checker_.is_settled()) step();
+  checker_.finish(server_.engine());
+  server_.close();
+  while (!server_.is_up()) step();
+  checker_.finish(server_.engine());
+}
+
+Outcome run_seed(std::uint64_t seed, const Story::Listener& listener) {
+  Outcome outcome;
+  World world(seed, listener);
+  try {
+    world.run();
+  } catch (const Breach& breach) {
+    outcome.breach = breach.what();
+  }
+  outcome.tally = world.tally();
+  return outcome;
+}
+
+}  // namespace tenure::sim

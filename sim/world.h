@@ -1,0 +1,70 @@
+// One simulation: a world in which an authority and its callers live, everything in it decided by one seed.
+//
+// First everything goes wrong that can. Then it stops going wrong, and whatever was begun must come to its end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agenda.h"
+#include "callers.h"
+#include "checker.h"
+#include "disk.h"
+#include "machine_clock.h"
+#include "network.h"
+#include "server.h"
+#include "story.h"
+#include "tally.h"
+
+namespace tenure::sim {
+
+// One thread.
+class World {
+ public:
+  static constexpr std::uint64_t kEvents = 2000;  // while things go wrong
+
+  World(std::uint64_t seed, Story::Listener listener);
+
+  // Throws Breach.
+  void run();
+  [[nodiscard]] const Tally& tally() const { return tally_; }
+
+ private:
+  void step();
+  template <class C>
+  void add_callers(const char* name, int count);
+  void plan_mischief();
+  void make_mischief();
+  void harm_server();
+  void harm_machine();
+  void harm_disk();
+  void come_to_rest();
+  void finish();
+
+  const std::uint64_t seed_;
+  Dice dice_;
+  const Settings settings_;
+  Agenda agenda_;
+  Tally tally_;
+  Story story_;
+  MachineClock clock_;
+  Disk disk_;
+  Network network_;
+  Checker checker_;
+  Server server_;
+  Gossip gossip_;
+  std::uint64_t connections_ = 0;
+  std::vector<std::unique_ptr<Caller>> callers_;
+  bool is_calm_ = false;
+};
+
+// What became of a seed.
+struct Outcome {
+  std::string breach;  // empty: nothing was broken
+  Tally tally;
+};
+Outcome run_seed(std::uint64_t seed, const Story::Listener& listener = {});
+
+}  // namespace tenure::sim
