@@ -105,7 +105,7 @@ class Finisher final : public Caller {
  private:
   void act() override;
   void forget() override {}
-  Millis pace() override { return Millis{20}; }
+  Millis pace() override { return Millis{100}; }
 
   void finish_tasks();
   void finish_domain(const std::string& name);

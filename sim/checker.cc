@@ -47,7 +47,8 @@ bool wants(const Request& request, const Record& record, const State& state) {
 void Checker::begin_life(const Engine& engine, const NotedJournal& journal, const Clock& clock) {
   journal_ = &journal;
   clock_ = &clock;
-  require(journal.durable() >= position_, "frame {} was durable, and after a restart the last is {}", position_,
+  is_closing_ = false;
+  require(journal.durable() >= durable_, "frame {} was durable, and after a restart the last is {}", durable_,
           journal.durable());
   advance();
   const Digest live = engine.inspect([](const State& state) { return state.digest(); });
@@ -91,12 +92,14 @@ void Checker::note_breach(const std::string& what) {
 void Checker::advance() {
   require(breach_.empty(), "{}", breach_);
   if (journal_ == nullptr) return;
-  const std::uint64_t upto = journal_->durable();
+  const std::uint64_t upto = durable_ = journal_->durable();
   if (upto > position_) {
     const auto read = journal_->read({.after = position_, .upto = upto}, [&](const Frame& frame) -> Result<Done> {
       take_frame(frame);
       return Done{};
     });
+    // When the machine is down it is read later.
+    if (!read && read.error().code == ErrorCode::kUnavailable && !is_calm_) return;
     require(read.has_value(), "what is durable cannot be read: {}", read ? "" : read.error().message);
     require(position_ == upto, "frame {} is durable, and the journal ends with {}", upto, position_);
   }
@@ -130,7 +133,7 @@ void Checker::take_frame(const Frame& frame) {
             frame.sequence);
   }
   if (owner.of != nullptr) {
-    laws_.judge(owner.of->letter->request, owner.expectation->reply);
+    laws_.judge(owner.of->letter->request, owner.expectation->reply, true);
     owner.of->expected = text_of(owner.expectation->reply);
     owner.of->has_frame = true;
     owner.of->position = frame.sequence;
@@ -210,24 +213,38 @@ bool Checker::try_owner(Owner& owner, Case& candidate, const FrameNote& note) {
 Checker::Owner Checker::find_owner(const FrameNote& note, const Record& first) {
   Owner owner;
   const auto asked = cases_.find(note.case_number);
-  if (asked != cases_.end() && !asked->second.expected) {
-    if (prepared_ != note.case_number) prepare(*shadow_, asked->second.letter->request, note.stamp);
+  if (asked != cases_.end() && prepared_ != note.case_number) {
+    prepare(*shadow_, asked->second.letter->request, note.stamp);
     prepared_ = note.case_number;
-    if (try_owner(owner, asked->second, note)) return owner;
   }
-  // Somebody waited for it. A delay that has just ended may or may not have been noticed.
-  for (const bool is_prepared : {false, true}) {
-    for (auto& [number, waiting] : cases_) {
-      if (!waiting.waits || waiting.has_frame || waiting.after >= note.sequence) continue;
-      if (is_prepared) prepare(*shadow_, waiting.letter->request, note.stamp);
-      if (!try_owner(owner, waiting, note)) continue;
-      require(!waiting.cancelled_at || note.sequence <= *waiting.cancelled_at,
-              "frame {}: {} was granted to request {}, whose caller had gone", note.sequence, to_json(first), number);
-      return owner;
-    }
+  // Whoever waited and was answered is tried first: a repeated request may be given the same answer without a frame.
+  if (find_waiting(owner, note, first, true)) return owner;
+  if (asked != cases_.end() && !asked->second.expected && try_owner(owner, asked->second, note)) return owner;
+  if (find_waiting(owner, note, first, false)) return owner;
+  // A delay that has just ended may or may not have been noticed by whoever serves those who wait.
+  for (const auto& [number, waiting] : cases_) {
+    if (waiting.waits) prepare(*shadow_, waiting.letter->request, note.stamp);
   }
+  if (find_waiting(owner, note, first, true) || find_waiting(owner, note, first, false)) return owner;
   throw Breach(fmt::format("frame {}: {} is what no request leads to ({})", note.sequence, to_json(first),
                            asked == cases_.end() ? "nothing was asked" : text_of(asked->second.letter->request)));
+}
+
+bool Checker::find_waiting(Owner& owner, const FrameNote& note, const Record& first, bool is_answered) {
+  for (auto& [number, waiting] : cases_) {
+    if (!waiting.waits || waiting.has_frame || waiting.after >= note.sequence) continue;
+    if (waiting.reply.has_value() != is_answered) continue;
+    if (const auto* grant = std::get_if<record::LockGranted>(&first); grant != nullptr && grant->session) {
+      // Its session is as it was then, not as when the request came.
+      waiting.grace = grant->grace.value_or(Millis{0});
+      waiting.is_joined = laws_.sessions().had(*grant->session, note.stamp, waiting.grace);
+    }
+    if (!try_owner(owner, waiting, note)) continue;
+    require(!waiting.cancelled_at || note.sequence <= *waiting.cancelled_at,
+            "frame {}: {} was granted to request {}, whose caller had gone", note.sequence, to_json(first), number);
+    return true;
+  }
+  return false;
 }
 
 // First come, first served.

@@ -31,6 +31,8 @@ class Checker {
   // --- lives ---
   // An engine has started on what it found: it must have everything that was durable.
   void begin_life(const Engine& engine, const NotedJournal& journal, const Clock& clock);
+  // It is being closed: whoever waits is answered.
+  void close() { is_closing_ = true; }
   // It is gone, and with it all that was not answered.
   void end_life() { journal_ = nullptr; }
   [[nodiscard]] Laws& laws() { return laws_; }
@@ -82,6 +84,7 @@ class Checker {
     std::optional<Expectation> expectation{};
   };
   Owner find_owner(const FrameNote& note, const Record& first);
+  bool find_waiting(Owner& owner, const FrameNote& note, const Record& first, bool is_answered);
   bool try_owner(Owner& owner, Case& candidate, const FrameNote& note);
   void check_line(const Case& owner, const FrameNote& note) const;
   void check_stamp(const FrameNote& note);
@@ -111,6 +114,7 @@ class Checker {
   std::unique_ptr<State> shadow_ = std::make_unique<State>();
   std::uint64_t position_ = 0;  // the last frame that is in it
   std::uint64_t applied_ = 0;   // frames
+  std::uint64_t durable_ = 0;   // the last frame that the journal said to be
   Instant last_stamp_;
   std::map<std::uint64_t, Digest> digests_{{0, State().digest()}};  // behind recent frames
   Laws laws_;
@@ -126,6 +130,7 @@ class Checker {
   std::uint64_t floor_ = 0;
   std::string scratch_;
   std::string breach_;
+  bool is_closing_ = false;
   bool is_calm_ = false;
 };
 

@@ -91,7 +91,7 @@ void Checker::expect_without_frame(Case& of) {
   } else {
     require(expectation.records.empty(), "request {}: {} should have led to records, and there are none: {}", of.number,
             text_of(of.letter->request), text);
-    laws_.judge(of.letter->request, expectation.reply);
+    laws_.judge(of.letter->request, expectation.reply, false);
     of.expected = text;
   }
   of.position = of.after;
@@ -121,6 +121,7 @@ void Checker::cancelled(std::uint64_t number) {
 // Why somebody who waited may be answered with nothing; empty: for no reason.
 std::string Checker::reason_for_nothing(const Case& of) const {
   if (of.cancelled_at) return "its caller had gone";
+  if (is_closing_) return "the authority was being closed";
   if (of.is_superseded) return "it was repeated";
   if (of.replied_at >= of.stamp + of.letter->block) return "its time was over";
   return "";
@@ -133,6 +134,7 @@ bool Checker::may_be_refused(const Case& of, const Failure& failure) const {
   if (failure.code == ErrorCode::kUnavailable) return true;
   if (failure.code == ErrorCode::kInvalid && has("the request that waits with it")) return waiting > 0;
   if (failure.code == ErrorCode::kInvalid && has("expected one that was joined")) return of.waits;
+  if (failure.code == ErrorCode::kBackpressure && of.waits) return true;
   if (failure.code == ErrorCode::kBackpressure && has("waiters for one name")) {
     return static_cast<std::uint64_t>(waiting) >= settings_.waiters_max;
   }
@@ -161,6 +163,7 @@ void Checker::end_awaits() {
   for (auto& [number, of] : cases_) {
     const auto* const await = std::get_if<AwaitTask>(&of.letter->request);
     if (await == nullptr || !of.waits || of.expected || of.after >= position_) continue;
+    if (of.reply && is_nothing(of.reply_text)) continue;  // it had waited long enough
     const Task* const task = shadow_->tasks().find(await->task_id);
     if (task == nullptr || !is_terminal(task->state)) continue;
     of.expected = text_of(Reply(Result<std::optional<TaskStatus>>(TaskBook::status(*task))));

@@ -78,8 +78,13 @@ void Disk::free() {
   files_.set_capacity(kCapacity);
 }
 
+void Disk::mend() {
+  files_.heal();
+  has_fault_ = false;
+}
+
 void Disk::kill() {
-  if (files_.has_failed_folder_sync()) return lose_power(FaultyFiles::Damage::kLoseAll);
+  if (files_.has_failed_folder_sync() || (is_full_ && has_fault_)) return lose_power(FaultyFiles::Damage::kLoseAll);
   tally_.count(Fault::kServerKilled);
   files_.kill();
   has_fault_ = false;

@@ -29,11 +29,16 @@ class Disk {
   void fill();
   void free();
   [[nodiscard]] bool is_full() const { return is_full_; }
+  // Nothing that was planned will fail any more.
+  void mend();
+  // Whether the power has failed in an operation.
+  [[nodiscard]] bool is_down() { return !files_.list("/").has_value(); }
   // Whether a failure is no wonder.
   [[nodiscard]] bool may_fail() const { return is_full_ || has_fault_; }
 
   // --- the end of a process ---
-  // Its files stay as it wrote them; unless names are in doubt, which only a loss of power settles.
+  // Its files stay as it wrote them, unless a failed sync has left in doubt what only a loss of power settles: names, or
+  // frames that the next start has no room to write anew.
   void kill();
   void lose_power(FaultyFiles::Damage damage);
 

@@ -29,10 +29,21 @@ bool Sessions::is_joined(std::string_view session) const { return latest(session
 
 Millis Sessions::grace_of(std::string_view session) const { return latest(session).grace; }
 
+bool Sessions::had(std::string_view session, Instant at, Millis grace) const {
+  const auto found = past_.find(session);
+  if (found == past_.end()) return false;
+  // Of several changes at one instant any may have been the last by then.
+  for (auto point = found->second.rbegin(); point != found->second.rend(); ++point) {
+    if (point->at > at) continue;
+    if (point->joined > 0 && point->grace == grace) return true;
+    if (point->at < at) return false;
+  }
+  return false;
+}
+
 void Sessions::check_over(const std::string& session, Instant now) const {
   const auto found = past_.find(session);
   if (found == past_.end()) return;
-  // Of several changes at one instant any may have been the last by then.
   for (auto point = found->second.rbegin(); point != found->second.rend(); ++point) {
     if (point->at > now) continue;
     if (point->joined == 0 && point->at + point->grace <= now) return;
@@ -91,7 +102,7 @@ void Laws::see(const Record& record, Instant stamp, Delays delays, const State& 
 
 // --- answers ---
 
-void Laws::judge(const Request& request, const Reply& reply) const {
+void Laws::judge(const Request& request, const Reply& reply, bool is_new) const {
   if (failure_in(reply) != nullptr) return;
   std::visit(
       [&]<class R>(const R& asked) {
@@ -99,6 +110,8 @@ void Laws::judge(const Request& request, const Reply& reply) const {
         if constexpr (std::is_same_v<R, Submission> || std::is_same_v<R, Resubmission> ||
                       std::is_same_v<R, LeaseRequest>) {
           tasks_.judge(said);
+        } else if constexpr (std::is_same_v<R, FailureReport>) {
+          tasks_.judge(asked, said, is_new);
         } else if constexpr (requires { tasks_.judge(asked, said); }) {
           tasks_.judge(asked, said);
         } else if constexpr (requires { work_.judge(asked, said); }) {

@@ -23,6 +23,8 @@ class Sessions {
 
   [[nodiscard]] bool is_joined(std::string_view session) const;
   [[nodiscard]] Millis grace_of(std::string_view session) const;
+  // Whether it may have been joined, with this grace, at this instant.
+  [[nodiscard]] bool had(std::string_view session, Instant at, Millis grace) const;
   // Throws Breach if the session was not over by then.
   void check_over(const std::string& session, Instant now) const;
 
@@ -45,8 +47,8 @@ class Laws {
 
   // The next durable record; `state` is what the records before it add up to.
   void see(const Record& record, Instant stamp, Delays delays, const State& state, const Settings& settings);
-  // An answer, right behind the frame that it rests on.
-  void judge(const Request& request, const Reply& reply) const;
+  // An answer, right behind the frame that it rests on; `is_new`: the frame is its own.
+  void judge(const Request& request, const Reply& reply, bool is_new) const;
   // An answer that was given.
   void acknowledge(const Reply& reply);
 

@@ -39,6 +39,8 @@ void Server::start() {
   journal_ = std::make_unique<NotedJournal>(*file_journal_, [this](FrameNote note) { note_frame(std::move(note)); });
   auto started = Engine::start(settings_, {ports_.clock, *entropy_, *journal_});
   if (!started) return fail_start(started.error());
+  // The power may have failed in what the start can do without.
+  if (ports_.disk.is_down()) return fail_start({ErrorCode::kUnavailable, "the machine is down"});
   engine_ = std::move(*started);
   engine_->observe(
       [this](const State& state, Instant /*stamp*/, std::string_view /*record*/) { ports_.checker.note_state(state); });
@@ -89,6 +91,7 @@ void Server::lose_power(FaultyFiles::Damage damage) {
 void Server::close() {
   if (!is_up()) return;
   ports_.tally.count(Fault::kServerClosed);
+  ports_.checker.close();
   engine_->close();
   engine_->take_digest();
   ports_.disk.begin_write(journal_->durable());

@@ -149,7 +149,12 @@ void Worker::misbehave() {
 // --- the finisher ---
 
 void Finisher::act() {
-  for (const char* queue : {"q0", "q1", "q2"}) ask(QueuePause{.queue = keep(queue), .paused = false});
+  ask(ListQueues{}, [this](const Result<QueuePage>& reply) {
+    if (!reply) return;
+    for (const auto& entry : reply->queues) {
+      if (entry.paused) ask(QueuePause{.queue = keep(entry.queue), .paused = false});
+    }
+  });
   finish_tasks();
   ask(ListDomains{}, [this](const Result<DomainPage>& reply) {
     if (!reply) return;

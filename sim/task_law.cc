@@ -21,7 +21,7 @@ TaskLaw::Facts& TaskLaw::held(std::string_view task_id, Token lease, Instant sta
 
 void TaskLaw::see(const record::TaskCreated& record, Instant /*stamp*/) {
   const auto [made, is_new] = tasks_.try_emplace(std::string(record.task_id));
-  require(is_new && !ended_.contains(record.task_id), "task {}: created twice", record.task_id);
+  require(is_new, "task {}: created twice", record.task_id);
   Facts& task = made->second;
   task.queue = record.queue.value_or(kDefaultQueue);
   if (record.key) task.key = *record.key;
@@ -153,7 +153,7 @@ void TaskLaw::judge(const Completion& request, Report reply) const {
           request.lease_id, is_his ? "refused" : "accepted, and it was not its holder");
 }
 
-void TaskLaw::judge(const FailureReport& request, std::optional<TaskState> reply) const {
+void TaskLaw::judge(const FailureReport& request, std::optional<TaskState> reply, bool is_new) const {
   const auto token = Token::parse(request.lease_id);
   const auto found = tasks_.find(request.task_id);
   if (found == tasks_.end() || !token) return;
@@ -167,8 +167,7 @@ void TaskLaw::judge(const FailureReport& request, std::optional<TaskState> reply
   require(*reply == failed->second.became, "task {}: told {}, became {}", request.task_id, to_string(*reply),
           to_string(failed->second.became));
   // Only failures use up retries; time does not.
-  const bool is_latest = task.failed_by.rbegin()->first == *token;
-  require(request.final || !is_latest || *reply == TaskState::kWaiting || task.failures > task.retries,
+  require(request.final || !is_new || *reply == TaskState::kWaiting || task.failures > task.retries,
           "task {}: FAILED after {} failures, {} retries allowed", request.task_id, task.failures, task.retries);
 }
 

@@ -45,7 +45,7 @@ class TaskLaw {
   void judge(const Submitted& reply) const;
   void judge(const std::vector<TaskLease>& leases) const;
   void judge(const Completion& request, Report reply) const;
-  void judge(const FailureReport& request, std::optional<TaskState> reply) const;
+  void judge(const FailureReport& request, std::optional<TaskState> reply, bool is_new) const;
   void judge(const TaskExtension& request, const std::optional<Extended>& reply) const;
 
   // Whoever was told that the task is there may count on it.

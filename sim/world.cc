@@ -141,9 +141,11 @@ void World::harm_disk() {
     case 2:
       story_.tell("the power will fail in a file operation");
       disk_.fail_soon(FaultyFiles::Fault::kCrash);
-      return agenda_.after(Millis{300}, [this] { server_.lose_power(FaultyFiles::Damage::kTear); });
+      return agenda_.after(Millis{300}, [this] {
+        if (!is_calm_) server_.lose_power(FaultyFiles::Damage::kTear);
+      });
     case 3:
-      if (disk_.is_full()) return;
+      if (disk_.is_full() || !server_.is_up()) return;
       story_.tell("disk is full");
       disk_.fill();
       return agenda_.after(Millis{dice_.between(300, 2500)}, [this] {
@@ -151,6 +153,8 @@ void World::harm_disk() {
         disk_.free();
       });
     default:
+      // What is on the disk and not yet read is not known to the checker.
+      if (!server_.is_up()) return;
       story_.tell("a bit is flipped in a copy");
       return disk_.probe_rot(settings_, checker_, clock_.wall());
   }
@@ -164,11 +168,11 @@ void World::come_to_rest() {
   is_calm_ = true;
   network_.calm();
   disk_.free();
-  disk_.files().heal();
+  disk_.mend();
+  if (disk_.is_down()) server_.lose_power(FaultyFiles::Damage::kTear);
   clock_.drift(MachineClock::kTrue);
   for (const auto& caller : callers_) caller->retire();
   server_.calm();
-  // The one fault that may still be under way is power that fails: it is over when the server is up again.
   const Millis until = agenda_.now() + kRest;
   while (!server_.is_up() && agenda_.now() < until) step();
   require(server_.is_up(), "the server does not start, and nothing goes wrong any more");
