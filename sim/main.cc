@@ -1,14 +1,48 @@
-#include <cstdlib>
+// tenure-sim SEED | --seeds A..B [--jobs N]
+//
+// Runs the authority on a simulated world. See docs/simulation.md.
+#include <cstdio>
+#include <string>
+
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include "fleet.h"
 #include "world.h"
-int main(int argc, char** argv) {
-  const std::uint64_t a = std::strtoull(argv[1], nullptr, 10);
-  const std::uint64_t b = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : a;
-  tenure::sim::Tally sum;
-  for (auto s = a; s <= b; ++s) {
-    auto o = tenure::sim::run_seed(s, a == b ? tenure::sim::Story::Listener([](const std::string& l) { fmt::print("{}\n", l); }) : nullptr);
-    if (!o.breach.empty()) fmt::print("seed {}: {}\n", s, o.breach);
-    for (auto& l : o.tally.lines()) sum.add(l);
+
+namespace tenure::sim {
+namespace {
+
+// One line for each event.
+int tell(std::uint64_t seed) {
+  const Outcome outcome = run_seed(seed, [](const std::string& line) { fmt::print("{}\n", line); });
+  fmt::print("{}", outcome.tally.table());
+  if (outcome.breach.empty()) {
+    fmt::print("seed {}: {} events, nothing broken\n", seed, outcome.tally.events());
+    return 0;
   }
-  if (a != b) fmt::print("{}events {}\n", sum.table(), sum.events());
+  fmt::print("seed {}: broken after {} events: {}\n", seed, outcome.tally.events(), outcome.breach);
+  return 1;
 }
+
+int run(int argc, char** argv) {
+  CLI::App app("Runs the authority on a simulated world: clocks, files and callers that fail, all from one seed.");
+  std::string seed;
+  std::string range;
+  unsigned jobs = 1;
+  app.add_option("SEED", seed, "the seed to run, one line for each event");
+  app.add_option("--seeds", range, "A..B: run these seeds, and tell how often everything occurred");
+  app.add_option("--jobs", jobs, "processes that run seeds side by side")->check(CLI::Range(1, 256));
+  CLI11_PARSE(app, argc, argv);
+  const auto seeds = parse_seeds(seed.empty() ? range : seed);
+  if (seed.empty() == range.empty() || !seeds) {
+    fmt::print(stderr, "tenure-sim: expected one of SEED and --seeds A..B; see --help\n");
+    return 2;
+  }
+  return range.empty() ? tell(seeds->first) : run_fleet(*seeds, jobs, argv[0]);
+}
+
+}  // namespace
+}  // namespace tenure::sim
+
+int main(int argc, char** argv) { return tenure::sim::run(argc, argv); }

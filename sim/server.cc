@@ -39,9 +39,9 @@ void Server::start() {
   journal_ = std::make_unique<NotedJournal>(*file_journal_, [this](FrameNote note) { note_frame(std::move(note)); });
   auto started = Engine::start(settings_, {ports_.clock, *entropy_, *journal_});
   if (!started) return fail_start(started.error());
+  engine_ = std::move(*started);
   // The power may have failed in what the start can do without.
   if (ports_.disk.is_down()) return fail_start({ErrorCode::kUnavailable, "the machine is down"});
-  engine_ = std::move(*started);
   engine_->observe(
       [this](const State& state, Instant /*stamp*/, std::string_view /*record*/) { ports_.checker.note_state(state); });
   engine_->on_earlier_due([this] { is_due_earlier_ = true; });

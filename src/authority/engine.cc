@@ -6,6 +6,7 @@
 #include "authority/snapshots.h"
 #include "authority/validate.h"
 #include "base/check.h"
+#include "base/planted.h"
 #include "core/record_codec.h"
 
 namespace tenure {
@@ -19,6 +20,14 @@ tl::unexpected<Failure> refuse(const Failure& failure, const std::vector<std::st
   std::string text = failure.message;
   for (const std::string& why : passed_over) text += fmt::format(". A snapshot was passed over: {}", why);
   return fail_with(failure.code, "{}", text);
+}
+
+// A frame that never reaches the journal: only ever by a planted bug.
+bool is_kept_back([[maybe_unused]] const Record& first) {
+  if (is_planted(PlantedBug::kExpiryWithoutRecord)) return std::holds_alternative<record::LeaseExpired>(first);
+  if (is_planted(PlantedBug::kAppliedNotAppended)) return std::holds_alternative<record::LockExtended>(first);
+  if (is_planted(PlantedBug::kForgottenWithoutRecord)) return std::holds_alternative<record::Forgotten>(first);
+  return false;
 }
 
 }  // namespace
@@ -64,6 +73,9 @@ Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports po
   engine->handed_over_ = engine->durable_ = engine->appended_;
   engine->time_.emplace(ports.clock, engine->state_.last_stamp());
   engine->stamp();
+  if (is_planted(PlantedBug::kFenceResetAtRestart)) {
+    static_cast<void>(engine->state_.apply(engine->now_, record::FenceRaised{Fence{0}}));
+  }
   // Nobody is connected yet: every session of a bound lock has its grace from now on.
   for (const auto& [name, grace] : engine->state_.locks().sessions()) {
     engine->sessions_[name].grace = grace;
@@ -256,7 +268,7 @@ void Engine::commit(const Records& records) {
 void Engine::append_and_apply(const Records& records) {
   payload_.clear();
   for (const Record& record : records) encode(record, payload_);
-  appended_ = ports_.journal.append(ports_.epoch, now_, payload_);
+  if (!is_kept_back(records.front())) appended_ = ports_.journal.append(ports_.epoch, now_, payload_);
   for (const Record& record : records) {
     // Before it is applied: what a record views may be gone afterwards.
     note(record);
@@ -353,7 +365,10 @@ void Engine::end_round(Round& round) {
 
 void Engine::take_ready(Round& round) {
   round.failure = failure_;
-  while (!pending_.empty() && (failure_ || pending_.front().sequence <= durable_)) {
+  const auto is_ready = [this](const Pending& pending) TENURE_REQUIRES(mutex_) {
+    return failure_ || pending.sequence <= durable_ || is_planted(PlantedBug::kAnswerBeforeDurable);
+  };
+  while (!pending_.empty() && is_ready(pending_.front())) {
     round.ready.push_back(std::move(pending_.front().answer));
     pending_.pop_front();
   }

@@ -47,6 +47,11 @@ class Waiters {
     return found == names_.end() ? nullptr : &waiters_.at(*found->second.begin());
   }
 
+  // The one that came last; there must be one.
+  [[nodiscard]] const Waiter* last(std::string_view name) const {
+    return &waiters_.at(*names_.find(name)->second.rbegin());
+  }
+
   // The one that waits with this request id; null when none does.
   [[nodiscard]] const Waiter* find_request(std::string_view request_id) const {
     const auto found = requests_.find(request_id);

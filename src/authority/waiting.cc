@@ -4,6 +4,7 @@
 
 #include "authority/engine.h"
 #include "authority/validate.h"
+#include "base/planted.h"
 
 namespace tenure {
 namespace {
@@ -109,6 +110,7 @@ template void Engine::answer_nothing<TaskWish>(Waiters<TaskWish>::Waiter);
 
 bool Engine::cancel(Ticket ticket) {
   bool cancelled = false;
+  if (is_planted(PlantedBug::kDeadWaiterGranted)) return cancelled;
   do_round([&]() TENURE_REQUIRES(mutex_) {
     const auto cancel_in = [&]<class Wish>(Waiters<Wish>& waiters) TENURE_REQUIRES(mutex_) {
       auto waiter = waiters.remove(ticket);
@@ -177,6 +179,7 @@ bool Engine::serve_lock(const std::string& lock) {
       if (first == nullptr) break;
     }
     if (servings_-- <= 0) return true;
+    if (is_planted(PlantedBug::kWaitersServedLastFirst)) first = lock_waiters_.last(lock);
     auto waiter = *lock_waiters_.remove(first->ticket);
     answer(std::move(waiter.wish.done), decide_and_commit(waiter.wish.request()));
   }

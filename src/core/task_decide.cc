@@ -1,6 +1,7 @@
 // What the task book answers, and the records that make it so. Nothing here changes the book.
 #include <algorithm>
 
+#include "base/planted.h"
 #include "base/text.h"
 #include "core/task_book.h"
 
@@ -192,7 +193,8 @@ Verdict<std::optional<Extended>> TaskBook::decide(const TaskExtension& request, 
 Verdict<Report> TaskBook::decide(const Completion& request, const Moment& /*moment*/) const {
   const Task* task = find(request.task_id);
   if (task == nullptr) return {no_task(request.task_id)};
-  const auto token = Token::parse(request.lease_id);
+  auto token = Token::parse(request.lease_id);
+  if (is_planted(PlantedBug::kCompletionByTaskId)) token = task->current().token;
   if (is_current(*task, token)) {
     return {Report::kCommitted, {record::TaskCompleted{task->id(), *token, request.result}}};
   }
@@ -207,7 +209,9 @@ Verdict<std::optional<TaskState>> TaskBook::decide(const FailureReport& request,
   const auto token = Token::parse(request.lease_id);
   if (is_current(*task, token)) {
     record::TaskFailed record{task->id(), *token, request.reason};
-    record.next_state = request.final || task->failures >= task->retries ? TaskState::kFailed : TaskState::kWaiting;
+    const std::uint32_t failures =
+        is_planted(PlantedBug::kRetryCountedOnExpiry) ? task->attempt - 1 : task->failures;
+    record.next_state = request.final || failures >= task->retries ? TaskState::kFailed : TaskState::kWaiting;
     if (record.next_state == TaskState::kWaiting) {
       record.not_before = moment.now + backoff_after(*task, moment.entropy.next());
     }
@@ -248,7 +252,8 @@ Records TaskBook::decide_expiry(const Task& task) {
 }
 
 std::optional<record::Forgotten> TaskBook::decide_forgetting(const Settings& settings, Instant now) const {
-  if (!archive_.is_over(settings, now)) return std::nullopt;
+  const Millis early = is_planted(PlantedBug::kRequestIdForgottenEarly) ? settings.retention_time / 2 : Millis{0};
+  if (!archive_.is_over(settings, now + early)) return std::nullopt;
   const Keepsake& oldest = *archive_.oldest();
   if (oldest.kind == Remembered::kTask) {
     return record::Forgotten{oldest.kind, static_cast<const Story&>(oldest).task.id()};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/planted.h"
 #include "journal/file_names.h"
 
 namespace tenure {
@@ -188,6 +189,7 @@ class Walker {
 Tail judge(const TailEvidence& evidence) {
   if (evidence.is_blank) return Tail::kClean;
   if (!evidence.in_last_segment) return Tail::kDamaged;
+  if (is_planted(PlantedBug::kTornTailInMidJournal)) return Tail::kTorn;
   return evidence.latest_batch > evidence.next ? Tail::kDamaged : Tail::kTorn;
 }
 

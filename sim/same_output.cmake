@@ -1,0 +1,10 @@
+# Runs a seed twice; every byte must be the same.
+execute_process(COMMAND "${PROGRAM}" ${SEED} OUTPUT_VARIABLE first RESULT_VARIABLE first_status)
+execute_process(COMMAND "${PROGRAM}" ${SEED} OUTPUT_VARIABLE second RESULT_VARIABLE second_status)
+string(LENGTH "${first}" length)
+if(NOT first_status EQUAL 0 OR NOT second_status EQUAL 0)
+  message(FATAL_ERROR "seed ${SEED} is broken")
+endif()
+if(length LESS 100000 OR NOT first STREQUAL second)
+  message(FATAL_ERROR "seed ${SEED}: ${length} bytes, and the second run differs")
+endif()
