@@ -15,7 +15,8 @@ class Breach : public std::runtime_error {
 // Throws, unless the condition holds.
 template <class... Args>
 void require(bool condition, fmt::format_string<Args...> text, Args&&... args) {
-  if (!condition) [[unlikely]] throw Breach(fmt::format(text, std::forward<Args>(args)...));
+  if (!condition) [[unlikely]]
+    throw Breach(fmt::format(text, std::forward<Args>(args)...));
 }
 
 }  // namespace tenure::sim

@@ -37,7 +37,8 @@ bool wants(const Request& request, const Record& record, const State& state) {
   if (const auto* lease = std::get_if<record::LeaseGranted>(&record)) {
     const auto* asked = std::get_if<LeaseRequest>(&request);
     const Task* task = state.tasks().find(lease->task_id);
-    return asked != nullptr && task != nullptr && std::ranges::find(asked->queues, task->queue->name) != asked->queues.end();
+    return asked != nullptr && task != nullptr &&
+           std::ranges::find(asked->queues, task->queue->name) != asked->queues.end();
   }
   return false;
 }
@@ -115,7 +116,8 @@ void Checker::take_frame(const Frame& frame) {
   require(!notes_.empty() && notes_.front().sequence == frame.sequence, "frame {}: nobody appended it", frame.sequence);
   const FrameNote note = std::move(notes_.front());
   notes_.pop_front();
-  require(note.payload == frame.payload && note.stamp == frame.stamp, "frame {}: not what was appended", frame.sequence);
+  require(note.payload == frame.payload && note.stamp == frame.stamp, "frame {}: not what was appended",
+          frame.sequence);
   check_stamp(note);
 
   const Record first = records_in(frame.payload).front();
@@ -254,8 +256,8 @@ void Checker::check_line(const Case& owner, const FrameNote& note) const {
       if (&other == &owner || !waits_now(other) || other.after >= note.sequence) continue;
       if (other.cancelled_at || other.is_superseded) continue;
       if (owner.waits && other.place > owner.place) continue;
-      require(!wants(other.letter->request, record, *shadow_), "frame {}: request {} was served before {}, which waited",
-              note.sequence, owner.number, number);
+      require(!wants(other.letter->request, record, *shadow_),
+              "frame {}: request {} was served before {}, which waited", note.sequence, owner.number, number);
     }
   }
 }
@@ -264,8 +266,8 @@ void Checker::finish(const Engine& engine) {
   advance();
   laws_.finish();
   require(notes_.empty(), "{} frames never became durable", notes_.size());
-  const auto [live, anew] = engine.inspect(
-      [](const State& state) { return std::pair(state.digest(), state.recompute_digest()); });
+  const auto [live, anew] =
+      engine.inspect([](const State& state) { return std::pair(state.digest(), state.recompute_digest()); });
   require(live == anew, "the live state's digest is another when made anew");
   require(live == shadow_->digest(), "the live state is not what its frames add up to");
   require(live == shadow_->recompute_digest(), "the replayed state's digest is another when made anew");

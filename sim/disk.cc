@@ -135,12 +135,13 @@ void Disk::check_reserve(const FrameNote& note, std::uint64_t unwritten_bytes) {
   if (!record || !is_new_work(*record)) return;
   const auto free = files_.free_space(kDataFolder);
   if (!free || *free >= kSegmentBytes) return;
-  const auto end = walk(files_, kDataFolder, {.after = note.sequence}, [](const Frame&) -> Result<Done> { return Done{}; });
+  const auto end =
+      walk(files_, kDataFolder, {.after = note.sequence}, [](const Frame&) -> Result<Done> { return Done{}; });
   if (!end) return;
   const std::uint64_t room = end->segment.bytes - end->offset;
   require(room >= unwritten_bytes + kSegmentBytes / 2,
-          "frame {}: {} begins new work with {} bytes left of the last segment, of which {} are spoken for", note.sequence,
-          to_json(*record), room, unwritten_bytes);
+          "frame {}: {} begins new work with {} bytes left of the last segment, of which {} are spoken for",
+          note.sequence, to_json(*record), room, unwritten_bytes);
 }
 
 }  // namespace tenure::sim

@@ -37,8 +37,8 @@ class Disk {
   [[nodiscard]] bool may_fail() const { return is_full_ || has_fault_; }
 
   // --- the end of a process ---
-  // Its files stay as it wrote them, unless a failed sync has left in doubt what only a loss of power settles: names, or
-  // frames that the next start has no room to write anew.
+  // Its files stay as it wrote them, unless a failed sync has left in doubt what only a loss of power settles: names,
+  // or frames that the next start has no room to write anew.
   void kill();
   void lose_power(FaultyFiles::Damage damage);
 

@@ -24,9 +24,9 @@ struct FrameNote {
   Instant now{};  // by the machine's clocks, not by the authority's word
   std::string payload;
   std::vector<std::uint64_t> draws{};  // of chance, by the decision
-  bool has_room = true;              // as the decision was told
-  std::uint64_t case_number = 0;     // of the request that was being processed; 0: none
-  Digest digest{};                   // of the live state behind it
+  bool has_room = true;                // as the decision was told
+  std::uint64_t case_number = 0;       // of the request that was being processed; 0: none
+  Digest digest{};                     // of the live state behind it
 };
 
 // Numbers that can be given again. One thread.

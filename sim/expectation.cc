@@ -27,7 +27,9 @@ Result<std::optional<TaskStatus>> look(const State& state, const AwaitTask& r, c
 Result<std::vector<TaskAttempt>> look(const State& state, const GetHistory& r, const Moment& /*moment*/) {
   return state.tasks().history(r.task_id);
 }
-Result<TaskPage> look(const State& state, const ListTasks& r, const Moment& /*moment*/) { return state.tasks().list(r); }
+Result<TaskPage> look(const State& state, const ListTasks& r, const Moment& /*moment*/) {
+  return state.tasks().list(r);
+}
 Result<QueuePage> look(const State& state, const ListQueues& r, const Moment& /*moment*/) {
   return state.tasks().queues(r.paging);
 }
@@ -68,9 +70,8 @@ Expectation expect_lock(const State& state, const LockAcquire& request, const Ca
   const bool is_known = request.request_id && state.locks().remembers(*request.request_id);
   if (!request.session || is_known) return decided(state, request, moment);
   if (!of.is_joined) {
-    return {Result<std::optional<LockGrant>>(fail_with(ErrorCode::kInvalid,
-                                                       "session '{}': expected one that was joined, found none",
-                                                       *request.session)),
+    return {Result<std::optional<LockGrant>>(fail_with(
+                ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", *request.session)),
             {}};
   }
   LockAcquire bound = request;

@@ -139,9 +139,9 @@ std::optional<Seeds> parse_seeds(std::string_view text) {
   };
   const std::size_t dots = text.find("..");
   Seeds seeds;
-  const bool is_read = dots == std::string_view::npos ? number(text, seeds.first) && number(text, seeds.last)
-                                                      : number(text.substr(0, dots), seeds.first) &&
-                                                            number(text.substr(dots + 2), seeds.last);
+  const bool is_read = dots == std::string_view::npos
+                           ? number(text, seeds.first) && number(text, seeds.last)
+                           : number(text.substr(0, dots), seeds.first) && number(text.substr(dots + 2), seeds.last);
   return is_read && seeds.first <= seeds.last ? std::optional(seeds) : std::nullopt;
 }
 
@@ -154,7 +154,8 @@ int run_fleet(Seeds seeds, unsigned jobs, const std::string& program) {
   crew.listen(
       [&](const std::string& line) {
         if (line.starts_with("begin ")) {
-          if (++begun % tell_every == 0) fmt::print(stderr, "{} of {} seeds, {} broken\n", begun, seeds.count(), broken);
+          if (++begun % tell_every == 0)
+            fmt::print(stderr, "{} of {} seeds, {} broken\n", begun, seeds.count(), broken);
         } else if (line.starts_with("count ")) {
           sum.add(std::string_view(line).substr(6));
         } else {

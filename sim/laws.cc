@@ -61,9 +61,9 @@ void Laws::see_fence(Fence fence) {
 
 void Laws::see(const record::Forgotten& record, Instant stamp, const State& state, const Settings& settings) {
   const bool is_task = record.kind == Remembered::kTask || record.kind == Remembered::kTaskRequest;
-  const Archive& archive = is_task                                     ? state.tasks().archive()
+  const Archive& archive = is_task                                   ? state.tasks().archive()
                            : record.kind == Remembered::kWorkRequest ? state.work().archive()
-                                                                       : state.locks().archive();
+                                                                     : state.locks().archive();
   require(archive.is_over(settings, stamp), "{} '{}': forgotten before its time", to_string(record.kind), record.name);
   if (record.kind == Remembered::kTask) tasks_.forget(record.name);
 }

@@ -22,11 +22,11 @@ struct JoinSession {
   using Reply = Done;
 };
 
-using Request = std::variant<Submission, LeaseRequest, TaskExtension, Completion, FailureReport, TaskKill, Resubmission,
-                             QueuePause, WorkRequest, WorkSuccess, WorkFailure, WorkExtension, WorkTrim, LockAcquire,
-                             LockGiveBack, LockExtension, LockForce, GetTask, GetHistory, ListTasks, ListQueues,
-                             InspectDomain, ListBacklog, ListFailedOffsets, ListDone, ListDomains, GetLock, ListLocks,
-                             AwaitTask, JoinSession>;
+using Request =
+    std::variant<Submission, LeaseRequest, TaskExtension, Completion, FailureReport, TaskKill, Resubmission, QueuePause,
+                 WorkRequest, WorkSuccess, WorkFailure, WorkExtension, WorkTrim, LockAcquire, LockGiveBack,
+                 LockExtension, LockForce, GetTask, GetHistory, ListTasks, ListQueues, InspectDomain, ListBacklog,
+                 ListFailedOffsets, ListDone, ListDomains, GetLock, ListLocks, AwaitTask, JoinSession>;
 
 using Reply =
     std::variant<Result<Submitted>, Result<std::vector<TaskLease>>, Result<std::optional<Extended>>, Result<Report>,
@@ -61,7 +61,6 @@ struct Letter {
 // One line each: what is asked, and what is answered. Two replies that say the same have the same text.
 std::string text_of(const Request& request);
 std::string text_of(const Reply& reply);
-
 
 // The error, if it is one.
 const Failure* failure_in(const Reply& reply);

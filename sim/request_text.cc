@@ -88,9 +88,7 @@ std::string show(const FailureReport& r) {
   return Line("fail").word(r.task_id).word(r.lease_id).add("final", r.final).text();
 }
 std::string show(const TaskKill& r) { return Line("kill").word(r.task_id).text(); }
-std::string show(const Resubmission& r) {
-  return Line("resubmit").word(r.task_id).add("request", r.request_id).text();
-}
+std::string show(const Resubmission& r) { return Line("resubmit").word(r.task_id).add("request", r.request_id).text(); }
 std::string show(const QueuePause& r) { return Line(r.paused ? "pause" : "resume").word(r.queue).text(); }
 std::string show(const WorkRequest& r) {
   return Line("acquire-work").word(r.domain).add("offset", r.offset).add("lease", r.lease).text();
@@ -177,7 +175,9 @@ std::string show(const AcquireResult& r) {
   if (const auto* queued = std::get_if<Enqueued>(&r)) return Line("ENQUEUED").add("at", queued->position).text();
   return std::holds_alternative<AlreadyProcessed>(r) ? "ALREADY_PROCESSED" : "ALREADY_FAILED";
 }
-std::string show(const SucceedResult& r) { return Line(r.next ? "NEXT_HINT" : "NO_BACKLOG").add("next", r.next).text(); }
+std::string show(const SucceedResult& r) {
+  return Line(r.next ? "NEXT_HINT" : "NO_BACKLOG").add("next", r.next).text();
+}
 std::string show(const FailResult& r) {
   if (const auto* retry = std::get_if<RetryScheduled>(&r)) {
     return Line("RETRY_SCHEDULED").add("retries", retry->retry_count).text();

@@ -70,10 +70,10 @@ constexpr std::string_view kVerdicts[] = {"submit CREATED",
                                           "join OK"};
 
 // Of the embedded authority; the others are a server's.
-constexpr ErrorCode kRefusals[] = {ErrorCode::kInvalid,     ErrorCode::kTooLarge,      ErrorCode::kNoTask,
-                                   ErrorCode::kTaskExists,  ErrorCode::kTerminal,      ErrorCode::kNotTerminal,
-                                   ErrorCode::kNoLease,     ErrorCode::kTokenMismatch, ErrorCode::kBacklogOrder,
-                                   ErrorCode::kExpired,     ErrorCode::kNotHeld,       ErrorCode::kBackpressure,
+constexpr ErrorCode kRefusals[] = {ErrorCode::kInvalid,    ErrorCode::kTooLarge,      ErrorCode::kNoTask,
+                                   ErrorCode::kTaskExists, ErrorCode::kTerminal,      ErrorCode::kNotTerminal,
+                                   ErrorCode::kNoLease,    ErrorCode::kTokenMismatch, ErrorCode::kBacklogOrder,
+                                   ErrorCode::kExpired,    ErrorCode::kNotHeld,       ErrorCode::kBackpressure,
                                    ErrorCode::kUnavailable};
 
 std::string_view first_words(std::string_view text, int words) {
@@ -150,7 +150,10 @@ void Tally::add(std::string_view line) {
     const auto* const found = std::ranges::find(kFaultNames, name);
     faults_[static_cast<std::size_t>(found - std::begin(kFaultNames))] += count;
   } else {
-    Counts& counts = kind == "record" ? records_ : kind == "detail" ? details_ : kind == "verdict" ? verdicts_ : refusals_;
+    Counts& counts = kind == "record"    ? records_
+                     : kind == "detail"  ? details_
+                     : kind == "verdict" ? verdicts_
+                                         : refusals_;
     counts[name] += count;
   }
 }

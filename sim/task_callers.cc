@@ -35,7 +35,9 @@ void Client::act() {
 
 std::string Client::some_task() {
   const auto& tasks = ports_.gossip.tasks;
-  return tasks.empty() || dice_.one_in(12) ? "no-task" : tasks[tasks.size() - 1 - dice_.roll(std::min<std::size_t>(tasks.size(), 40))];
+  return tasks.empty() || dice_.one_in(12)
+             ? "no-task"
+             : tasks[tasks.size() - 1 - dice_.roll(std::min<std::size_t>(tasks.size(), 40))];
 }
 
 void Client::ask_about(const std::string& task) {
@@ -117,10 +119,8 @@ void Worker::lease() {
 
 void Worker::report(const Claim& claim) {
   if (dice_.one_in(4)) {
-    return ask(FailureReport{.task_id = keep(claim.name),
-                             .lease_id = keep(claim.token),
-                             .reason = "it broke",
-                             .final = dice_.one_in(6)});
+    return ask(FailureReport{
+        .task_id = keep(claim.name), .lease_id = keep(claim.token), .reason = "it broke", .final = dice_.one_in(6)});
   }
   Completion request{.task_id = keep(claim.name), .lease_id = keep(claim.token)};
   if (dice_.one_in(2)) request.result = keep(std::string(dice_.roll(40), 'r'));

@@ -161,8 +161,8 @@ void TaskLaw::judge(const FailureReport& request, std::optional<TaskState> reply
   const auto failed = task.failed_by.find(*token);
   // Only so many attempts are remembered.
   const bool is_known = failed != task.failed_by.end() && failed->second.attempt + kAttemptsKept > task.attempt;
-  require(reply.has_value() == is_known, "task {}: the failure reported by {} was {}",
-          request.task_id, request.lease_id, reply ? "accepted, and it was not its holder" : "refused");
+  require(reply.has_value() == is_known, "task {}: the failure reported by {} was {}", request.task_id,
+          request.lease_id, reply ? "accepted, and it was not its holder" : "refused");
   if (!reply) return;
   require(*reply == failed->second.became, "task {}: told {}, became {}", request.task_id, to_string(*reply),
           to_string(failed->second.became));

@@ -24,7 +24,8 @@ void Orchestrator::act() {
   if (dice_.one_in(8)) return stall(Millis{dice_.between(300, 2000)});
   if (dice_.one_in(5)) {
     const Claim& claim = dice_.pick(holds_);
-    return ask(WorkExtension{.domain = keep(claim.name), .token = keep(claim.token), .lease = Millis{dice_.between(100, 1500)}});
+    return ask(WorkExtension{
+        .domain = keep(claim.name), .token = keep(claim.token), .lease = Millis{dice_.between(100, 1500)}});
   }
   const Claim claim = take(holds_);
   remember(done_, claim);
@@ -61,12 +62,13 @@ void Orchestrator::report(const Claim& claim) {
   std::optional<std::string_view> request_id;
   if (dice_.one_in(2)) request_id = keep("work-" + claim.token);
   if (dice_.one_in(3)) {
-    return ask(WorkFailure{.domain = keep(claim.name), .token = keep(claim.token), .reason = "no", .request_id = request_id},
-               [this, claim, go_to](const Result<FailResult>& reply) {
-                 if (!reply) return;
-                 if (const auto* const given_up = std::get_if<GivenUp>(&*reply)) return go_to(given_up->next);
-                 holds_.push_back(claim);  // to be tried again
-               });
+    return ask(
+        WorkFailure{.domain = keep(claim.name), .token = keep(claim.token), .reason = "no", .request_id = request_id},
+        [this, claim, go_to](const Result<FailResult>& reply) {
+          if (!reply) return;
+          if (const auto* const given_up = std::get_if<GivenUp>(&*reply)) return go_to(given_up->next);
+          holds_.push_back(claim);  // to be tried again
+        });
   }
   ask(WorkSuccess{.domain = keep(claim.name), .token = keep(claim.token), .request_id = request_id},
       [go_to](const Result<SucceedResult>& reply) {
@@ -89,7 +91,8 @@ void Orchestrator::misbehave() {
     return ask(WorkTrim{keep(domain), Offset{std::max<std::int64_t>(0, next_[domain] + dice_.between(-6, 1))}});
   }
   ports_.tally.count(Fault::kWrongOrder);
-  ask(WorkRequest{.domain = keep(domain), .offset = Offset{dice_.between(-1, next_[domain] + 3)}, .lease = Millis{500}});
+  ask(WorkRequest{
+      .domain = keep(domain), .offset = Offset{dice_.between(-1, next_[domain] + 3)}, .lease = Millis{500}});
 }
 
 void Orchestrator::look() {

@@ -2,13 +2,12 @@
 //
 // Plants a bug, and runs a seed, telling its story; or looks for the first of the seeds that catches it, and fails if
 // none does. See docs/simulation.md.
-#include "base/planted.h"
-
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "base/planted.h"
 #include "fleet.h"
 #include "world.h"
 

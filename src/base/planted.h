@@ -8,20 +8,20 @@
 
 namespace tenure {
 
-#define TENURE_PLANTED(X)                                         \
-  X(kAnswerBeforeDurable, "answer_before_durable")                \
-  X(kExpiryWithoutRecord, "expiry_without_record")                \
-  X(kCompletionByTaskId, "completion_by_task_id")                 \
-  X(kFenceResetAtRestart, "fence_reset_at_restart")               \
-  X(kDeadWaiterGranted, "dead_waiter_granted")                    \
-  X(kAppliedNotAppended, "applied_not_appended")                  \
-  X(kSnapshotDropsLiveTask, "snapshot_drops_live_task")           \
-  X(kTornTailInMidJournal, "torn_tail_in_mid_journal")            \
-  X(kRetryCountedOnExpiry, "retry_counted_on_expiry")             \
-  X(kReserveIgnored, "reserve_ignored")                           \
-  X(kForgottenWithoutRecord, "forgotten_without_record")          \
-  X(kRequestIdForgottenEarly, "request_id_forgotten_early")       \
-  X(kLeaseExpiresEarly, "lease_expires_early")                    \
+#define TENURE_PLANTED(X)                                   \
+  X(kAnswerBeforeDurable, "answer_before_durable")          \
+  X(kExpiryWithoutRecord, "expiry_without_record")          \
+  X(kCompletionByTaskId, "completion_by_task_id")           \
+  X(kFenceResetAtRestart, "fence_reset_at_restart")         \
+  X(kDeadWaiterGranted, "dead_waiter_granted")              \
+  X(kAppliedNotAppended, "applied_not_appended")            \
+  X(kSnapshotDropsLiveTask, "snapshot_drops_live_task")     \
+  X(kTornTailInMidJournal, "torn_tail_in_mid_journal")      \
+  X(kRetryCountedOnExpiry, "retry_counted_on_expiry")       \
+  X(kReserveIgnored, "reserve_ignored")                     \
+  X(kForgottenWithoutRecord, "forgotten_without_record")    \
+  X(kRequestIdForgottenEarly, "request_id_forgotten_early") \
+  X(kLeaseExpiresEarly, "lease_expires_early")              \
   X(kWaitersServedLastFirst, "waiters_served_last_first")
 
 enum class PlantedBug : std::uint8_t {

@@ -53,7 +53,8 @@ Broken State::apply(const record::Forgotten& record) {
 }
 
 Broken State::apply(const record::FenceRaised& record) {
-  if (record.fence <= common_.fence() && !is_planted(PlantedBug::kFenceResetAtRestart)) return "fence must be greater than every earlier one";
+  if (record.fence <= common_.fence() && !is_planted(PlantedBug::kFenceResetAtRestart))
+    return "fence must be greater than every earlier one";
   common_.set_fence(record.fence);
   return nullptr;
 }

@@ -209,8 +209,7 @@ Verdict<std::optional<TaskState>> TaskBook::decide(const FailureReport& request,
   const auto token = Token::parse(request.lease_id);
   if (is_current(*task, token)) {
     record::TaskFailed record{task->id(), *token, request.reason};
-    const std::uint32_t failures =
-        is_planted(PlantedBug::kRetryCountedOnExpiry) ? task->attempt - 1 : task->failures;
+    const std::uint32_t failures = is_planted(PlantedBug::kRetryCountedOnExpiry) ? task->attempt - 1 : task->failures;
     record.next_state = request.final || failures >= task->retries ? TaskState::kFailed : TaskState::kWaiting;
     if (record.next_state == TaskState::kWaiting) {
       record.not_before = moment.now + backoff_after(*task, moment.entropy.next());
