@@ -48,10 +48,11 @@ bool wants(const Request& request, const Record& record, const State& state) {
 void Checker::begin_life(const Engine& engine, const NotedJournal& journal, const Clock& clock) {
   journal_ = &journal;
   clock_ = &clock;
-  is_closing_ = false;
   require(journal.durable() >= durable_, "frame {} was durable, and after a restart the last is {}", durable_,
           journal.durable());
   advance();
+  is_closing_ = false;
+  forget_delays();
   const Digest live = engine.inspect([](const State& state) { return state.digest(); });
   require(live == shadow_->digest(), "the state after a restart is not what the frames up to {} add up to", position_);
   // What was not durable is lost, and so is whoever waited for it.
@@ -63,6 +64,20 @@ void Checker::begin_life(const Engine& engine, const NotedJournal& journal, cons
   boot_at_start_ = clock.boot();
   laws_.sessions().begin_life();
   for (const auto& [session, grace] : shadow_->locks().sessions()) laws_.sessions().find(session, started_at_, grace);
+}
+
+// Which delays had ended was known to the last life, whose time may have been ahead of this one's. So the state is made
+// anew, with nothing but what a snapshot would keep.
+void Checker::forget_delays() {
+  auto fresh = std::make_unique<State>();
+  shadow_->visit_portraits([&](const Portrait& portrait) {
+    const Broken broken = fresh->load(portrait);
+    require(broken == nullptr, "the portrait {} breaks the invariant: {}", to_json(portrait),
+            broken == nullptr ? "" : broken);
+  });
+  fresh->finish_loading();
+  shadow_ = std::move(fresh);
+  prepared_ = 0;
 }
 
 Instant Checker::now() const { return std::max(started_at_ + (clock_->boot() - boot_at_start_), last_stamp_); }
@@ -255,7 +270,7 @@ void Checker::check_line(const Case& owner, const FrameNote& note) const {
     for (const auto& [number, other] : cases_) {
       if (&other == &owner || !waits_now(other) || other.after >= note.sequence) continue;
       if (other.cancelled_at || other.is_superseded) continue;
-      if (owner.waits && other.place > owner.place) continue;
+      if (owner.waits && other.place > owner.inherited_place) continue;
       require(!wants(other.letter->request, record, *shadow_),
               "frame {}: request {} was served before {}, which waited", note.sequence, owner.number, number);
     }

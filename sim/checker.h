@@ -75,6 +75,8 @@ class Checker {
  private:
   static constexpr std::uint64_t kRecomputeEvery = 32;  // frames
 
+  void forget_delays();
+
   // --- frames ---
   void take_frame(const Frame& frame);
   void apply(const Frame& frame, TaskLaw::Delays delays);

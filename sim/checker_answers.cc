@@ -42,12 +42,12 @@ void Checker::processed(std::uint64_t number, bool waits) {
   asked.after = journal_->last();
   asked.has_room = journal_->had_room();
   asked.waits = waits;
-  asked.place = ++places_;
-  // It takes over the place of the one it repeats.
+  asked.place = asked.inherited_place = ++places_;
+  // It takes over the place of the one it repeats, unless that has been answered meanwhile.
   if (const auto id = request_id_of(asked.letter->request); id && waits) {
     for (const auto& [other_number, other] : cases_) {
       if (other_number == number || !other.waits || request_id_of(other.letter->request) != id) continue;
-      asked.place = std::min(asked.place, other.place);
+      asked.inherited_place = std::min(asked.inherited_place, other.inherited_place);
     }
   }
   ends_.emplace(asked.after, number);

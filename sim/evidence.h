@@ -123,7 +123,8 @@ struct Case {
   // What it should be answered, by the frames, and the frame that makes it so.
   std::optional<std::string> expected{};
   std::uint64_t position = 0;
-  bool has_frame = false;  // of its own
+  bool has_frame = false;             // of its own
+  std::uint64_t inherited_place = 0;  // of the request that it repeats, if that still waited
 };
 
 }  // namespace tenure::sim

@@ -112,7 +112,8 @@ TEST(LawsTest, TasksOfOneQueueRunInOrder) {
   Court court;
   court.create("T1");
   court.create("T2");
-  EXPECT_EQ("task T2: leased before one of its queue that comes first (the 1th)", court.breach(granted("T2", kFirst)));
+  EXPECT_EQ("task T2: leased before the task of its queue that comes first, number 1",
+            court.breach(granted("T2", kFirst)));
 }
 
 TEST(LawsTest, OnlyTheHolderCompletes) {

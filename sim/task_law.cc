@@ -65,8 +65,8 @@ void TaskLaw::check_turn(const std::string& id, const Facts& task, Instant stamp
         other->priority > task.priority || (other->priority == task.priority && number < task.number);
     if (!is_better || other->state != TaskState::kWaiting || other->not_before > stamp) continue;
     if (delays == Delays::kLenient && other->not_before > Instant{}) continue;
-    require(!is_first_of_its_key(*other), "task {}: leased before one of its queue that comes first (the {}th)", id,
-            number);
+    require(!is_first_of_its_key(*other), "task {}: leased before the task of its queue that comes first, number {}",
+            id, number);
   }
 }
 

@@ -48,6 +48,7 @@ void World::add_callers(const char* name, int count) {
 }
 
 void World::step() {
+  require(!agenda_.empty(), "nothing will ever happen any more, and not all is finished");
   agenda_.run_next();
   tally_.count_event();
   checker_.advance();
