@@ -1,11 +1,4 @@
 // What nearly every source includes, parsed once. Sources still include all they use: scripts/lint compiles without it.
-#include <absl/container/btree_map.h>
-#include <absl/container/flat_hash_map.h>
-#include <absl/functional/any_invocable.h>
-#include <absl/functional/function_ref.h>
-#include <absl/types/span.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -19,8 +12,15 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
+#include <absl/functional/any_invocable.h>
+#include <absl/functional/function_ref.h>
+#include <absl/types/span.h>
+#include <fmt/format.h>
+#include <tl/expected.hpp>

@@ -92,7 +92,7 @@ class Checker {
   void check_stamp(const FrameNote& note);
 
   // --- answers ---
-  Expectation expect_now(const Case& of, Instant now, const std::vector<std::uint64_t>& draws, bool has_room);
+  Expectation expect_now(const Case& of, Instant at, const std::vector<std::uint64_t>& draws, bool has_room);
   void reach(std::uint64_t position);
   void expect_without_frame(Case& of);
   void conclude(Case& of);

@@ -1,6 +1,7 @@
 // Each law can be broken, and then says so.
 #include "laws.h"
 
+#include <concepts>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ struct Court {
   std::string breach(const Record& record, Instant stamp = kNow) {
     return breach_of([&] { see(record, stamp); });
   }
-  template <class Asked, class Said>
+  template <std::convertible_to<Request> Asked, class Said>
   std::string breach(const Asked& request, const Said& reply) {
     return breach_of([&] { laws.judge(request, Result<Said>(reply), true); });
   }
