@@ -101,8 +101,9 @@ void Worker::act() {
 
 void Worker::lease() {
   LeaseRequest request{.worker = keep(name_), .queues = {}};
+  const auto first = static_cast<std::uint64_t>(name_.back());
   for (std::uint64_t i = 0; i < kQueues; ++i) {
-    if (!dice_.one_in(3)) request.queues.push_back(keep("q" + std::to_string((i + name_.back()) % kQueues)));
+    if (!dice_.one_in(3)) request.queues.push_back(keep("q" + std::to_string((i + first) % kQueues)));
   }
   if (request.queues.empty()) request.queues.push_back(keep("q0"));
   request.count = dice_.between(1, 3);
