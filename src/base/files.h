@@ -86,7 +86,8 @@ class Files {
   [[nodiscard]] virtual Result<std::uint64_t> size_of(const std::string& path) = 0;
   // Bytes that this user may still write to the disk of the folder.
   [[nodiscard]] virtual Result<std::uint64_t> free_space(const std::string& folder) = 0;
-  // Locks the file, made if it is missing and never removed, against every other lock() of it, this process included.
+  // Locks the file, made if it is missing and never removed, and its folder against every other lock() of them, this
+  // process included.
   // Does not wait: if it is locked, fails as is_in_use, naming the process.
   [[nodiscard]] virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
 };

@@ -258,7 +258,8 @@ TEST_P(FilesTest, FreeSpaceIsToldOfAnyFolder) {
 
 TEST_P(FilesTest, ALockIsHeldOnceAndFreeAgainAfterwards) {
   auto held = must(files_.lock(at("lock")));
-  const auto other = must(files_.lock(at("other")));
+  must(files_.make_folder(at("sub")));
+  const auto other = must(files_.lock(at("sub/other")));
   const auto again = files_.lock(at("lock"));
   ASSERT_FALSE(again);
   EXPECT_TRUE(is_in_use(again.error()));
@@ -266,7 +267,21 @@ TEST_P(FilesTest, ALockIsHeldOnceAndFreeAgainAfterwards) {
   EXPECT_EQ("lock " + at("lock") + ": in use by process " + process, again.error().message);
   held.reset();
   must(files_.lock(at("lock")));
-  EXPECT_THAT(must(files_.list(at(""))), ElementsAre("lock", "other"));
+  EXPECT_THAT(must(files_.list(at(""))), ElementsAre("lock", "sub"));
+}
+
+// Somebody may remove what looks like a leftover.
+TEST(RealLockTest, ALockIsHeldThoughItsFileIsRemoved) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/LOCK";
+  auto held = real_files().lock(path);
+  ASSERT_TRUE(held);
+  ASSERT_TRUE(real_files().remove(path));
+  const auto again = real_files().lock(path);
+  ASSERT_FALSE(again);
+  EXPECT_TRUE(is_in_use(again.error())) << again.error().message;
+  held->reset();
+  EXPECT_TRUE(real_files().lock(path));
 }
 
 TEST_P(FilesTest, ALockThatCannotBeMadeIsNotInUse) {
