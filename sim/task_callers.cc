@@ -101,7 +101,7 @@ void Worker::act() {
 
 void Worker::lease() {
   LeaseRequest request{.worker = keep(name_), .queues = {}};
-  const auto first = static_cast<std::uint64_t>(name_.back());
+  const auto first = static_cast<unsigned char>(name_.back());
   for (std::uint64_t i = 0; i < kQueues; ++i) {
     if (!dice_.one_in(3)) request.queues.push_back(keep("q" + std::to_string((i + first) % kQueues)));
   }
