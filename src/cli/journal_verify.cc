@@ -34,7 +34,8 @@ void print_replay(const Desk& desk, const JournalReader& reader, const Replay& r
 }
 
 // A damage that lies before what a start needs is one all the same, but no reason to cut anything.
-tl::unexpected<Failure> with_hope(const Desk& desk, const JournalReader& damaged, const Failure& failure) {
+tl::unexpected<Failure> with_what_a_start_needs(const Desk& desk, const JournalReader& damaged,
+                                                const Failure& failure) {
   auto reader = JournalReader::open(desk, damaged.folder());
   Replay replay;
   if (!reader || !replay_journal(*reader, Part::kForStart, replay)) return tl::unexpected(failure);
@@ -53,11 +54,11 @@ Result<Done> verify_journal(const Desk& desk, const std::string& folder) {
   if (!reader) return tl::unexpected(reader.error());
   Replay replay;
   const auto replayed = replay_journal(*reader, Part::kAll, replay);
-  if (!replayed) return with_hope(desk, *reader, reader->advised(replayed.error()).value());
+  if (!replayed) return with_what_a_start_needs(desk, *reader, reader->advised(replayed.error()).value());
   print_replay(desk, *reader, replay, desk.clock.boot() - began);
   desk.out.flush();
   const auto sound = expect_sound(desk, reader->folder(), replay.reading);
-  if (!sound) return with_hope(desk, *reader, sound.error());
+  if (!sound) return with_what_a_start_needs(desk, *reader, sound.error());
   if (replay.bad_snapshots.empty()) return Done{};
   return fail_with(ErrorCode::kInvalid,
                    "the journal is sound, a snapshot is not: {}. A start passes it over, and uses more of the journal; "

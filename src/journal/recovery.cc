@@ -295,9 +295,7 @@ Result<std::string> cut_tail(Files& files, const std::string& folder, const Jour
     return fail_with(done.error().code, "{}. A copy of what a crash tore is kept before it is cut: it needs {} bytes",
                      done.error().message, end.tail_bytes);
   }
-  if (done) {
-    done = each_piece([&](std::uint64_t at) { return (*segment)->write_at(end.offset + at, piece); });
-  }
+  done = each_piece([&](std::uint64_t at) { return (*segment)->write_at(end.offset + at, piece); });
   if (done) done = (*segment)->sync();
   if (!done) return tl::unexpected(done.error());
   return path;
