@@ -1,4 +1,4 @@
-// What nearly every source includes, parsed once. Sources still include all they use: scripts/lint compiles without it.
+// What nearly every source includes, parsed once. Sources still include all they use.
 #include <algorithm>
 #include <array>
 #include <cstdint>

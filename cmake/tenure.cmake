@@ -3,7 +3,8 @@
 #   tenure_library(DEPENDS <targets>)        every .cc of the folder -> library tenure_<folder>
 #   tenure_program(<name> DEPENDS <targets>) every .cc of the folder -> executable <name>
 #
-# Files named *_test.cc are left out of both; they become the gtest executable <folder>_test.
+# Files named *_test.cc are left out of both; they become the gtest executable <folder>_test. Sources of a target are
+# compiled several at a time (CMake's unity build): a name in an unnamed namespace is used once in a folder.
 
 # What `make build` and `make bench` build; everything but the benchmarks comes with `all`.
 add_custom_target(programs)
@@ -25,6 +26,19 @@ function(tenure_precompile target header)
     target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/${header}")
     set_property(GLOBAL PROPERTY TENURE_MAKER_OF_${header} ${target})
   endif()
+endfunction()
+
+# Sets `found` to those sources that mention planted bugs (src/base/planted.h).
+function(tenure_find_planted found)
+  set(mentioning "")
+  foreach(source ${ARGN})
+    file(STRINGS "${source}" mentions REGEX "is_planted")
+    if(mentions)
+      list(APPEND mentioning "${source}")
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    endif()
+  endforeach()
+  set(${found} ${mentioning} PARENT_SCOPE)
 endfunction()
 
 # Splits the .cc files of `folder` into sources and tests, re-globbed at every build.
@@ -58,6 +72,9 @@ function(tenure_library)
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+    # Objects of their own, which the simulator takes the place of.
+    tenure_find_planted(planted ${sources})
+    set_source_files_properties(${planted} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     tenure_precompile(${name} precompiled.h)
     # Its own tests link all of it, so that coverage sees the files that no test uses.
     set(tested "$<LINK_LIBRARY:WHOLE_ARCHIVE,${name}>")
@@ -76,14 +93,20 @@ function(tenure_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
   get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   tenure_glob("${CMAKE_CURRENT_SOURCE_DIR}" sources tests)
-  if(sources)
-    add_executable(${name} ${sources})
-    target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
-    tenure_precompile(${name} precompiled.h)
-    add_dependencies(programs ${name})
-  endif()
-  if(tests) # of everything but main.cc
-    list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-    tenure_gtest(${folder}_test ${folder} unit SOURCES ${sources} ${tests} DEPENDS ${arg_DEPENDS})
+  # Everything but main.cc is a library, for the program and its tests.
+  set(parts ${name}-parts)
+  set(main ${sources})
+  list(FILTER main INCLUDE REGEX "/main\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  add_library(${parts} STATIC ${sources})
+  target_include_directories(${parts} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
+  target_link_libraries(${parts} PUBLIC ${arg_DEPENDS})
+  tenure_precompile(${parts} precompiled.h)
+  add_executable(${name} ${main})
+  target_link_libraries(${name} PRIVATE ${parts})
+  tenure_precompile(${name} precompiled.h)
+  add_dependencies(programs ${name})
+  if(tests)
+    tenure_gtest(${folder}_test ${folder} unit SOURCES ${tests} DEPENDS ${parts})
   endif()
 endfunction()

@@ -141,8 +141,7 @@ void Checker::take_frame(const Frame& frame) {
     owner = find_owner(note, first);
     check_line(*owner.of, note);
   }
-  const bool is_served = owner.of != nullptr && owner.of->waits;
-  apply(frame, is_served ? TaskLaw::Delays::kLenient : TaskLaw::Delays::kExact);
+  apply(frame);
   require(shadow_->digest() == note.digest, "frame {}: the live state's digest is not that of the replayed one",
           frame.sequence);
   if (applied_ % kRecomputeEvery == 0) {
@@ -160,9 +159,9 @@ void Checker::take_frame(const Frame& frame) {
   reach(frame.sequence);
 }
 
-void Checker::apply(const Frame& frame, TaskLaw::Delays delays) {
+void Checker::apply(const Frame& frame) {
   for (const Record& record : records_in(frame.payload)) {
-    laws_.see(record, frame.stamp, delays, *shadow_, settings_);
+    laws_.see(record, frame.stamp, *shadow_, settings_);
     const Broken broken = shadow_->apply(frame.stamp, record);
     require(broken == nullptr, "frame {}: {} breaks the invariant: {}", frame.sequence, to_json(record),
             broken == nullptr ? "" : broken);
@@ -238,11 +237,6 @@ Checker::Owner Checker::find_owner(const FrameNote& note, const Record& first) {
   if (find_waiting(owner, note, first, true)) return owner;
   if (asked != cases_.end() && !asked->second.expected && try_owner(owner, asked->second, note)) return owner;
   if (find_waiting(owner, note, first, false)) return owner;
-  // A delay that has just ended may or may not have been noticed by whoever serves those who wait.
-  for (const auto& [number, waiting] : cases_) {
-    if (waiting.waits) prepare(*shadow_, waiting.letter->request, note.stamp);
-  }
-  if (find_waiting(owner, note, first, true) || find_waiting(owner, note, first, false)) return owner;
   throw Breach(fmt::format("frame {}: {} is what no request leads to ({})", note.sequence, to_json(first),
                            asked == cases_.end() ? "nothing was asked" : text_of(asked->second.letter->request)));
 }
@@ -256,6 +250,7 @@ bool Checker::find_waiting(Owner& owner, const FrameNote& note, const Record& fi
       waiting.grace = grant->grace.value_or(Millis{0});
       waiting.is_joined = laws_.sessions().had(*grant->session, note.stamp, waiting.grace);
     }
+    prepare(*shadow_, waiting.letter->request, note.stamp);
     if (!try_owner(owner, waiting, note)) continue;
     require(!waiting.cancelled_at || note.sequence <= *waiting.cancelled_at,
             "frame {}: {} was granted to request {}, whose caller had gone", note.sequence, to_json(first), number);

@@ -79,7 +79,7 @@ class Checker {
 
   // --- frames ---
   void take_frame(const Frame& frame);
-  void apply(const Frame& frame, TaskLaw::Delays delays);
+  void apply(const Frame& frame);
   [[nodiscard]] bool is_made_by_time(const FrameNote& note, const Record& first) const;
   struct Owner {
     Case* of = nullptr;

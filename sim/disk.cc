@@ -84,7 +84,7 @@ void Disk::mend() {
 }
 
 void Disk::kill() {
-  if (files_.has_failed_folder_sync() || (is_full_ && has_fault_)) return lose_power(FaultyFiles::Damage::kLoseAll);
+  if (files_.has_failed_folder_sync()) return lose_power(FaultyFiles::Damage::kLoseAll);
   tally_.count(Fault::kServerKilled);
   files_.kill();
   has_fault_ = false;

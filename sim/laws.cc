@@ -68,13 +68,11 @@ void Laws::see(const record::Forgotten& record, Instant stamp, const State& stat
   if (record.kind == Remembered::kTask) tasks_.forget(record.name);
 }
 
-void Laws::see(const Record& record, Instant stamp, Delays delays, const State& state, const Settings& settings) {
+void Laws::see(const Record& record, Instant stamp, const State& state, const Settings& settings) {
   std::visit(
       [&]<class R>(const R& fact) {
-        if constexpr (requires { fact.granted_at; }) {
-          see_fence(fact.lease_id.fence);
-          tasks_.see(fact, stamp, delays);
-        } else if constexpr (requires { tasks_.see(fact, stamp); }) {
+        if constexpr (requires { tasks_.see(fact, stamp); }) {
+          if constexpr (std::is_same_v<R, record::LeaseGranted>) see_fence(fact.lease_id.fence);
           tasks_.see(fact, stamp);
         } else if constexpr (requires { tasks_.see(fact); }) {
           tasks_.see(fact);

@@ -43,10 +43,8 @@ class Sessions {
 // One thread. Whatever breaks a law throws Breach.
 class Laws {
  public:
-  using Delays = TaskLaw::Delays;
-
   // The next durable record; `state` is what the records before it add up to.
-  void see(const Record& record, Instant stamp, Delays delays, const State& state, const Settings& settings);
+  void see(const Record& record, Instant stamp, const State& state, const Settings& settings);
   // An answer, right behind the frame that it rests on; `is_new`: the frame is its own.
   void judge(const Request& request, const Reply& reply, bool is_new) const;
   // An answer that was given.

@@ -34,9 +34,7 @@ struct Court {
   State state;
   Settings settings;
 
-  void see(const Record& record, Instant stamp = kNow) {
-    laws.see(record, stamp, Laws::Delays::kExact, state, settings);
-  }
+  void see(const Record& record, Instant stamp = kNow) { laws.see(record, stamp, state, settings); }
   std::string breach(const Record& record, Instant stamp = kNow) {
     return breach_of([&] { see(record, stamp); });
   }

@@ -33,7 +33,7 @@ void TaskLaw::see(const record::TaskCreated& record, Instant /*stamp*/) {
   open_[task.queue].emplace(task.number, &task);
 }
 
-void TaskLaw::see(const record::LeaseGranted& record, Instant stamp, Delays delays) {
+void TaskLaw::see(const record::LeaseGranted& record, Instant stamp) {
   Facts& task = known(record.task_id);
   require(task.state == TaskState::kWaiting, "task {}: leased while it is {}", record.task_id, to_string(task.state));
   require(record.attempt == task.attempt + 1, "task {}: attempt {} after {}", record.task_id, record.attempt,
@@ -42,7 +42,7 @@ void TaskLaw::see(const record::LeaseGranted& record, Instant stamp, Delays dela
   require(!paused_.contains(task.queue), "task {}: leased from a paused queue", record.task_id);
   require(task.not_before <= stamp, "task {}: leased at {}, not due before {}", record.task_id, stamp.ms,
           task.not_before.ms);
-  check_turn(std::string(record.task_id), task, stamp, delays);
+  check_turn(std::string(record.task_id), task, stamp);
   task.state = TaskState::kLeased;
   task.attempt = record.attempt;
   task.lease = record.lease_id;
@@ -58,13 +58,12 @@ bool TaskLaw::is_first_of_its_key(const Facts& task) const {
 }
 
 // First the order of the key, then priority, then the order of submission.
-void TaskLaw::check_turn(const std::string& id, const Facts& task, Instant stamp, Delays delays) const {
+void TaskLaw::check_turn(const std::string& id, const Facts& task, Instant stamp) const {
   require(is_first_of_its_key(task), "task {}: leased before an older one of its key {}", id, task.key.value_or(""));
   for (const auto& [number, other] : open_.find(task.queue)->second) {
     const bool is_better =
         other->priority > task.priority || (other->priority == task.priority && number < task.number);
     if (!is_better || other->state != TaskState::kWaiting || other->not_before > stamp) continue;
-    if (delays == Delays::kLenient && other->not_before > Instant{}) continue;
     require(!is_first_of_its_key(*other), "task {}: leased before the task of its queue that comes first, number {}",
             id, number);
   }

@@ -26,11 +26,8 @@ struct ByGrant {
 // One thread. Whatever breaks a law throws Breach.
 class TaskLaw {
  public:
-  // Whether tasks whose delay has just ended may still be passed over: upkeep, which serves those who wait, comes late.
-  enum class Delays : bool { kExact, kLenient };
-
   void see(const record::TaskCreated& record, Instant stamp);
-  void see(const record::LeaseGranted& record, Instant stamp, Delays delays);
+  void see(const record::LeaseGranted& record, Instant stamp);
   void see(const record::LeaseExtended& record, Instant stamp);
   void see(const record::TaskCompleted& record, Instant stamp);
   void see(const record::TaskFailed& record, Instant stamp);
@@ -84,7 +81,7 @@ class TaskLaw {
   Facts& known(std::string_view task_id);
   Facts& held(std::string_view task_id, Token lease, Instant stamp);
   void end(std::string_view task_id, Facts& task, TaskState state);
-  void check_turn(const std::string& id, const Facts& task, Instant stamp, Delays delays) const;
+  void check_turn(const std::string& id, const Facts& task, Instant stamp) const;
   [[nodiscard]] bool is_first_of_its_key(const Facts& task) const;
 
   std::map<std::string, Facts, std::less<>> tasks_;

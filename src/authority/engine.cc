@@ -282,12 +282,9 @@ void Engine::append_and_apply(const Records& records) {
 
 // Notes what a record may set free for those who wait.
 void Engine::note(const Record& record) {
-  const auto free_queue = [this](std::string_view queue) TENURE_REQUIRES(mutex_) {
-    if (lease_waiters_.empty()) return;
-    if (freed_queues_.empty() || freed_queues_.back() != queue) freed_queues_.emplace_back(queue);
+  const auto free_queue_of = [&](std::string_view task_id) TENURE_REQUIRES(mutex_) {
+    if (!lease_waiters_.empty()) free_queue(state_.tasks().find(task_id)->queue->name);
   };
-  const auto free_queue_of = [&](std::string_view task_id)
-                                 TENURE_REQUIRES(mutex_) { free_queue(state_.tasks().find(task_id)->queue->name); };
   const auto free_lock = [this](const auto& fact) TENURE_REQUIRES(mutex_) {
     if (!lock_waiters_.empty()) freed_locks_.push_back(waiting_name({fact.domain, fact.identifier, fact.space}));
   };

@@ -200,6 +200,7 @@ class Engine final : private Journal::Listener {
   void wake_if_due_earlier() TENURE_REQUIRES(mutex_);
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
+  static constexpr std::uint64_t kPromotionSlice = 256;  // delayed tasks whose time has come, in one go
   void touch_task(std::string_view task_id) TENURE_REQUIRES(mutex_);
   void touch_queues(absl::Span<const std::string_view> queues) TENURE_REQUIRES(mutex_);
   int expire_in(std::string_view queue, int most) TENURE_REQUIRES(mutex_);
@@ -235,8 +236,10 @@ class Engine final : private Journal::Listener {
   [[nodiscard]] bool all_served() const TENURE_REQUIRES(mutex_) {
     return freed_queues_.empty() && freed_locks_.empty() && ended_tasks_.empty();
   }
+  void free_queue(std::string_view queue) TENURE_REQUIRES(mutex_);
+  void serve_first_lease() TENURE_REQUIRES(mutex_);
+  bool promote_for(const LeaseWish& wish) TENURE_REQUIRES(mutex_);
   // True: there are more to be served than now.
-  bool serve_queue(const std::string& queue) TENURE_REQUIRES(mutex_);
   bool serve_lock(const std::string& lock) TENURE_REQUIRES(mutex_);
   bool serve_task(const std::string& task_id) TENURE_REQUIRES(mutex_);
   // Whether others who came first are still to be served with what this one asks for.
@@ -293,7 +296,7 @@ class Engine final : private Journal::Listener {
   Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;  // what run_due last said
   std::function<void()> wake_ TENURE_GUARDED_BY(mutex_);
   // What records have set free for those who wait, and who has not been served yet.
-  std::vector<std::string> freed_queues_ TENURE_GUARDED_BY(mutex_);
+  absl::btree_set<std::pair<std::uint64_t, std::string>> freed_queues_ TENURE_GUARDED_BY(mutex_);  // by who is first
   std::vector<std::string> freed_locks_ TENURE_GUARDED_BY(mutex_);
   std::vector<std::string> ended_tasks_ TENURE_GUARDED_BY(mutex_);
 };

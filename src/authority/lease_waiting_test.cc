@@ -179,6 +179,33 @@ TEST(LeaseWaitingTest, TwoDelayedTasksServeTwoWaitersEachWhenDue) {
   EXPECT_EQ("late", task_of(second));
 }
 
+TEST(LeaseWaitingTest, OneThatWantsSeveralQueuesDoesNotPassWhoCameFirst) {
+  World world;
+  const std::string leased = world.submit("r");
+  world.lease("w", {"r"});  // until 30 s
+  const auto delayed = world.get(Submission{.queue = "q", .payload = "p", .delay = Millis{30'001}}).task_id;
+  auto first = world.wait_for_task("w1", {"q"});
+  auto second = world.wait(LeaseRequest{.worker = "w2", .queues = {"r", "q"}, .count = 2}, std::chrono::minutes(1));
+  // What is due in both queues is noticed by a request, not by upkeep.
+  world.advance(Millis{30'001});
+  EXPECT_TRUE(world.lease("w3", {"q", "r"}).empty());
+  EXPECT_EQ(delayed, task_of(first));
+  ASSERT_EQ(1U, second.reply().size());
+  EXPECT_EQ(leased, task_of(second));
+}
+
+TEST(LeaseWaitingTest, OneThatIsServedFindsEveryTaskWhoseDelayIsOver) {
+  World world;
+  const auto submit_later = [&](std::string_view queue, Millis delay) {
+    return world.get(Submission{.queue = queue, .payload = "p", .delay = delay}).task_id;
+  };
+  const std::string in_q = submit_later("q", Millis{20});
+  submit_later("r", Millis{10});
+  auto waiting = world.wait_for_task("w", {"q", "r"});
+  world.pass(Millis{20});
+  EXPECT_EQ(in_q, task_of(waiting));  // its first queue, though the other's task has been due for longer
+}
+
 TEST(LeaseWaitingTest, ATaskDueWithTheWaitsEndIsServed) {
   World world;
   auto waiting = world.wait_for_task("w", {"q"}, Millis{500});

@@ -8,9 +8,8 @@
 namespace tenure {
 namespace {
 
-// Leases that a request may have to expire, and delayed tasks it may have to promote, in one go.
+// Leases that a request may have to expire in one go.
 constexpr int kExpirySlice = 256;
-constexpr std::uint64_t kPromotionSlice = 256;
 // Workers remembered for display; beyond it the one not seen for longest goes.
 constexpr std::size_t kWorkersMax = 10'000;
 
@@ -36,7 +35,7 @@ void Engine::touch_queues(absl::Span<const std::string_view> queues) {
   for (const std::string_view queue : queues) {
     expiries -= expire_in(queue, expiries);
     promotions -= state_.tasks().promote(queue, now_, promotions);
-    if (lease_waiters_.count(queue) > 0 && state_.tasks().can_grant(queue)) freed_queues_.emplace_back(queue);
+    if (state_.tasks().can_grant(queue)) free_queue(queue);
   }
 }
 

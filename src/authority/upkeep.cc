@@ -10,7 +10,6 @@ namespace {
 
 // Things that one call of run_due does: well below a millisecond's worth.
 constexpr int kDueSlice = 128;
-constexpr std::uint64_t kPromotionSlice = 256;
 // Soft state, so it has a limit of its own.
 constexpr std::size_t kSessionsMax = 1'000'000;
 
@@ -92,7 +91,7 @@ bool Engine::promote_one_queue() {
   promotion_of_.erase(queue);
   if (lease_waiters_.count(queue) > 0) {
     state_.tasks().promote(queue, now_, kPromotionSlice);
-    freed_queues_.push_back(queue);
+    free_queue(queue);
   }
   return true;
 }

@@ -29,6 +29,7 @@ class Waiters {
     Instant deadline;
     std::vector<std::string> names;
     Wish wish;
+    std::uint64_t place = 0;  // in the line: who came first has the lowest
   };
 
   [[nodiscard]] bool empty() const { return waiters_.empty(); }
@@ -95,6 +96,7 @@ class Waiters {
     if (waiter.wish.request_id) requests_[*waiter.wish.request_id] = place;
     tickets_[waiter.ticket] = place;
     deadlines_.insert({waiter.deadline.ms, place});
+    waiter.place = place;
     waiters_.emplace(place, std::move(waiter));
   }
 

@@ -147,7 +147,7 @@ void Engine::serve() {
   };
   while (servings_ > 0 && !all_served()) {
     if (!freed_queues_.empty()) {
-      serve_next(freed_queues_, &Engine::serve_queue);
+      serve_first_lease();
     } else if (!freed_locks_.empty()) {
       serve_next(freed_locks_, &Engine::serve_lock);
     } else {
@@ -156,17 +156,37 @@ void Engine::serve() {
   }
 }
 
-bool Engine::serve_queue(const std::string& queue) {
-  while (const auto* first = lease_waiters_.first(queue)) {
-    if (!state_.tasks().can_grant(queue)) break;
-    if (servings_ <= 0) return true;
-    auto waiter = *lease_waiters_.remove(first->ticket);
-    auto leases = decide_and_commit(waiter.wish.request());
-    servings_ -= std::max(1, leases ? static_cast<int>(leases->size()) : 0);
-    answer(std::move(waiter.wish.done), std::move(leases));
+// Notes that there may be something for those who wait for the queue.
+void Engine::free_queue(std::string_view queue) {
+  if (const auto* first = lease_waiters_.first(queue)) freed_queues_.emplace(first->place, queue);
+}
+
+// Serves who came first of all that wait for one of the free queues: it may want several of them.
+void Engine::serve_first_lease() {
+  const auto [place, queue] = std::move(freed_queues_.extract(freed_queues_.begin()).value());
+  --servings_;
+  const auto* const first = lease_waiters_.first(queue);
+  if (first == nullptr) return;
+  if (!state_.tasks().can_grant(queue)) return watch_queue(queue);
+  // Who was first when the queue was noted may be gone; and a delay that is over may concern somebody before this one.
+  if (first->place != place || promote_for(first->wish)) return free_queue(queue);
+  auto waiter = *lease_waiters_.remove(first->ticket);
+  auto leases = decide_and_commit(waiter.wish.request());
+  servings_ -= leases ? static_cast<int>(leases->size()) : 0;
+  answer(std::move(waiter.wish.done), std::move(leases));
+  free_queue(queue);
+}
+
+// As a request does that comes now, one that is served now finds the delayed tasks whose time has come; whether there
+// are any.
+bool Engine::promote_for(const LeaseWish& wish) {
+  bool is_any = false;
+  for (const std::string& queue : wish.queues) {
+    if (state_.tasks().promote(queue, now_, kPromotionSlice) == 0) continue;
+    free_queue(queue);
+    is_any = true;
   }
-  watch_queue(queue);
-  return false;
+  return is_any;
 }
 
 bool Engine::serve_lock(const std::string& lock) {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/faulty_files.h"
+#include "base/files_testing.h"
 
 namespace tenure {
 namespace {
@@ -25,30 +25,6 @@ using Mode = Files::Mode;
 using State = FaultyFiles::State;
 
 constexpr std::uint64_t kSeeds = 200;
-constexpr std::size_t kSector = 512;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
-template <class T>
-std::string message_of(const Result<T>& result) {
-  return result ? "no failure" : result.error().message;
-}
-
-std::unique_ptr<File> create(Files& files, const std::string& path, std::string_view bytes = "") {
-  auto file = must(files.open(path, Mode::kCreate));
-  must(file->write_at(0, bytes));
-  return file;
-}
-
-std::string text_of(File& file) {
-  std::string text(must(file.size()), '?');
-  must(file.read_at(0, absl::MakeSpan(text)));
-  return text;
-}
 
 State crashed(const FaultyFiles& files, Damage damage, std::uint64_t seed) {
   const auto copy = files.copy();
@@ -67,13 +43,6 @@ std::set<std::string> texts(const FaultyFiles& files, Damage damage, const std::
   std::set<std::string> found;
   for (const State& state : outcomes(files, damage)) found.insert(state.at(path));
   return found;
-}
-
-// Bytes that differ from sector to sector.
-std::string sectors(char first, std::size_t count) {
-  std::string bytes;
-  for (std::size_t i = 0; i < count; ++i) bytes.append(kSector, static_cast<char>(first + static_cast<char>(i)));
-  return bytes;
 }
 
 TEST(FaultyDiskTest, WhatIsNotSyncedMayBeLostAndWhatIsStays) {

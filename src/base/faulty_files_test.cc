@@ -4,11 +4,12 @@
 
 #include <functional>
 #include <set>
-#include <stdexcept>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/files_testing.h"
 
 namespace tenure {
 namespace {
@@ -24,38 +25,7 @@ using Lasting = FaultyFiles::Lasting;
 using Mode = Files::Mode;
 using State = FaultyFiles::State;
 
-constexpr std::uint64_t kSeeds = 200;
-constexpr std::size_t kSector = 512;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
-template <class T>
-std::string message_of(const Result<T>& result) {
-  return result ? "no failure" : result.error().message;
-}
-
-std::unique_ptr<File> create(Files& files, const std::string& path, std::string_view bytes = "") {
-  auto file = must(files.open(path, Mode::kCreate));
-  must(file->write_at(0, bytes));
-  return file;
-}
-
-std::string text_of(File& file) {
-  std::string text(must(file.size()), '?');
-  must(file.read_at(0, absl::MakeSpan(text)));
-  return text;
-}
-
-// Bytes that differ from sector to sector.
-std::string sectors(char first, std::size_t count) {
-  std::string bytes;
-  for (std::size_t i = 0; i < count; ++i) bytes.append(kSector, static_cast<char>(first + static_cast<char>(i)));
-  return bytes;
-}
+constexpr std::uint64_t kTornSeeds = 200;
 
 // Each operation that counts, on a folder with the files "a" and "b" in it.
 struct Operation {
@@ -138,7 +108,7 @@ TEST(FaultyFilesTest, AFaultForEverStrikesUntilItIsHealedOrTheProcessEnds) {
 
 TEST(FaultyFilesTest, AShortWriteWritesAPartButNeverAll) {
   std::set<std::string> seen;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < kTornSeeds; ++seed) {
     Stage stage(seed);
     stage.files.fail_at(1, Fault::kShortWrite);
     EXPECT_EQ("write /d/a: No space left on device", message_of(stage.file->write_at(0, "abcd")));
@@ -174,7 +144,7 @@ TEST(FaultyFilesTest, AMachineThatDiesAnswersNothingUntilItIsBack) {
 TEST(FaultyFilesTest, WhatTheMachineDiesInHappensOrNot) {
   for (const Operation& operation : kOperations) {
     std::set<State> seen;
-    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (std::uint64_t seed = 0; seed < kTornSeeds; ++seed) {
       Stage stage(seed);
       must(stage.file->write_at(4, "unsynced"));
       create(stage.files, "/d/unsynced");

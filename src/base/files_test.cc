@@ -9,7 +9,6 @@
 #include <fstream>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "base/faulty_files.h"
+#include "base/files_testing.h"
 #include "base/temporary_folder.h"
 
 namespace tenure {
@@ -28,17 +28,6 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::IsEmpty;
 using Mode = Files::Mode;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
-template <class T>
-std::string message_of(const Result<T>& result) {
-  return result ? "no failure" : result.error().message;
-}
 
 std::string text_at(File& file, std::uint64_t offset, std::size_t length) {
   std::string text(length, '?');

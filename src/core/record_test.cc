@@ -78,12 +78,12 @@ template <class T>
 class DeclarationTest : public testing::Test {};
 
 template <class Variant>
-struct TypesOf;
+struct DeclaredIn;
 template <class... T>
-struct TypesOf<std::variant<T...>> {
+struct DeclaredIn<std::variant<T...>> {
   using type = testing::Types<T..., RetryPolicy, RequestMark>;
 };
-TYPED_TEST_SUITE(DeclarationTest, TypesOf<Record>::type);
+TYPED_TEST_SUITE(DeclarationTest, DeclaredIn<Record>::type);
 
 TYPED_TEST(DeclarationTest, NamesEveryMemberOnceAndNumbersItOnce) {
   static_assert(every_member_is_in_the_table<TypeParam>());

@@ -157,11 +157,11 @@ Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
     report_.torn_copy = *copy;
     report_.torn_bytes = end->tail_bytes;
   }
-  // On a full disk what was begun can still be finished, so there must be a start without it.
+  // On a full disk what was begun can still be finished, so there must be a start without a copy.
   const auto room = files_.free_space(folder_);
-  if (!room || *room >= end->segment.bytes) {
-    if (auto rewritten = rewrite_last_segment(files_, folder_, *end); !rewritten) return rewritten;
-  }
+  const bool is_full = room && *room < end->segment.bytes;
+  const auto rewritten = is_full ? rewrite_last_batch(files_, *end) : rewrite_last_segment(files_, folder_, *end);
+  if (!rewritten) return rewritten;
   report_.frames = end->frames;
   end_ = std::move(*end);
   return Done{};

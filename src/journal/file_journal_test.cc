@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Ear final : Journal::Listener {
+struct StrictEar final : Journal::Listener {
   void on_durable(std::uint64_t sequence) override { durable.push_back(sequence); }
   void on_failed(Journal::Outcome outcome, const std::string& why) override {
     EXPECT_EQ(Journal::Outcome::kUnknown, outcome);
@@ -51,7 +51,7 @@ TEST(FileJournalTest, ManyAppendsAreOneWriteAndOneSync) {
 
 TEST(FileJournalTest, ReportsOncePerBatch) {
   JournalWorld world;
-  Ear ear;
+  StrictEar ear;
   world.journal->listen(&ear);
   world.write({"one", "two", "three"});
   EXPECT_THAT(ear.durable, ElementsAre(3U));
@@ -85,7 +85,7 @@ TEST(FileJournalTest, RollsFromSegmentToSegment) {
 
 TEST(FileJournalTest, ABatchLargerThanASegmentIsSeveral) {
   JournalWorld world;
-  Ear ear;
+  StrictEar ear;
   world.journal->listen(&ear);
   std::vector<std::string> all;
   for (int i = 1; i <= 300; ++i) all.push_back(text(i));
@@ -170,7 +170,7 @@ TEST(FileJournalTest, ACleanEndLeavesNothingInDoubt) {
 TEST(FileJournalTest, AFailedWriteOrSyncEndsIt) {
   for (const std::uint64_t which : {1U, 2U}) {
     JournalWorld world;
-    Ear ear;
+    StrictEar ear;
     world.journal->listen(&ear);
     world.write({"one"});
     world.files.fail_at(world.files.operations() + which, FaultyFiles::Fault::kIoError);
@@ -186,6 +186,23 @@ TEST(FileJournalTest, AFailedWriteOrSyncEndsIt) {
     world.files.crash(FaultyFiles::Damage::kLoseAll, 1);
     ASSERT_TRUE(world.start());
     EXPECT_THAT(world.replayed, ElementsAre("one"));
+  }
+}
+
+TEST(FileJournalTest, AStartRestsOnNothingThatOnlyThePageCacheHas) {
+  for (const bool is_full : {false, true}) {
+    JournalWorld world;
+    world.write({"one"});
+    world.files.fail_at(world.files.operations() + 2, FaultyFiles::Fault::kIoError);  // the sync
+    EXPECT_FALSE(world.write({"two"}));
+    world.files.kill();
+    world.files.set_capacity(is_full ? 0 : 1 << 30);
+    ASSERT_TRUE(world.start());
+    EXPECT_THAT(world.replayed, ElementsAre("one", "two"));
+    EXPECT_TRUE(world.write({"three"}));
+    world.files.crash(FaultyFiles::Damage::kLoseAll, 1);
+    ASSERT_TRUE(world.start());
+    EXPECT_THAT(world.replayed, ElementsAre("one", "two", "three"));
   }
 }
 

@@ -66,6 +66,7 @@ class Walker {
     end_.path = file.path;
     end_.segment = header;
     end_.batch = header.first;
+    end_.batch_offset = kSegmentHeaderBytes;
     return Done{};
   }
 
@@ -86,6 +87,7 @@ class Walker {
         if (auto visited = visit_({header.sequence, header.stamp, payload}); !visited) return visited;
         ++end_.frames;
       }
+      if (header.batch == header.sequence) end_.batch_offset = reader_->offset();
       end_.batch = header.batch;
       end_.is_vouched = payload.empty();
       end_.next = header.sequence + 1;
@@ -127,6 +129,7 @@ class Walker {
     end_.next = mark_->sequence + 1;
     end_.chain = mark_->chain;
     end_.batch = frame.header.batch;
+    end_.batch_offset = reader_->offset();  // or before: what a snapshot holds is durable
     end_.last_stamp = frame.header.stamp;
     end_.is_vouched = is_its_own && frame.payload.empty();
     if (is_its_own) reader_->skip(frame);
@@ -261,6 +264,19 @@ Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const
   if (!done) static_cast<void>(files.remove(path));
   if (done) done = files.sync_folder(folder);
   return done;
+}
+
+Result<Done> rewrite_last_batch(Files& files, const JournalEnd& end) {
+  const auto segment = files.open(end.path, Files::Mode::kReadWrite);
+  if (!segment) return tl::unexpected(segment.error());
+  std::string piece;
+  for (std::uint64_t at = end.batch_offset; at < end.offset; at += piece.size()) {
+    piece.assign(std::min(kPieceBytes, end.offset - at), '\0');
+    const auto read = (*segment)->read_at(at, absl::MakeSpan(piece));
+    if (!read) return tl::unexpected(read.error());
+    if (auto written = (*segment)->write_at(at, std::string_view(piece).substr(0, *read)); !written) return written;
+  }
+  return (*segment)->sync();
 }
 
 Result<std::string> cut_tail(Files& files, const std::string& folder, const JournalEnd& end) {

@@ -53,7 +53,8 @@ struct JournalEnd {
   std::uint64_t next = 1;    // the sequence number of the frame to come
   std::uint64_t chain = 0;   // the last frame's checksum
   std::uint64_t batch = 0;   // the last frame's: all before it are durable beyond doubt
-  bool is_vouched = true;    // the last batch is empty, or there is none
+  std::uint64_t batch_offset = 0;
+  bool is_vouched = true;  // the last batch is empty, or there is none
   Instant last_stamp;
   Tail tail = Tail::kClean;
   std::uint64_t tail_bytes = 0;  // from the offset up to the last byte that is not zero
@@ -77,6 +78,8 @@ tl::unexpected<Failure> refuse_damage(const std::string& folder, const Failure& 
 // the last batch and the disk not, and another sync would not know. A copy, because what is there may be durable, and a
 // crash could tear it.
 Result<Done> rewrite_last_segment(Files& files, const std::string& folder, const JournalEnd& end);
+// The same on a disk that has no room for a copy: writes the last batch over itself.
+Result<Done> rewrite_last_batch(Files& files, const JournalEnd& end);
 
 // Copies the tail into a file of its own and puts zeros in its place. Answers the copy's path.
 Result<std::string> cut_tail(Files& files, const std::string& folder, const JournalEnd& end);

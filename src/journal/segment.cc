@@ -10,7 +10,7 @@
 namespace tenure {
 namespace {
 
-constexpr std::string_view kMagic = "TENURE-J";
+constexpr std::string_view kSegmentMagic = "TENURE-J";
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -18,9 +18,9 @@ constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
 std::string JournalId::text() const { return hex16(high) + hex16(low); }
 
 std::string SegmentHeader::encode() const {
-  std::string header(kMagic);
+  std::string header(kSegmentMagic);
   {
-    ByteWriter out(header, kSegmentHeaderBytes - kMagic.size() - 8);
+    ByteWriter out(header, kSegmentHeaderBytes - kSegmentMagic.size() - 8);
     out.fixed64(kFormatVersion);
     out.fixed64(journal.high);
     out.fixed64(journal.low);
@@ -38,11 +38,11 @@ Result<SegmentHeader> SegmentHeader::decode(std::string_view from, const std::st
     return fail_with(ErrorCode::kInvalid, "{}: expected a segment's header of {} bytes, found {} bytes", path,
                      kSegmentHeaderBytes, from.size());
   }
-  if (!from.starts_with(kMagic)) {
+  if (!from.starts_with(kSegmentMagic)) {
     return fail_with(ErrorCode::kInvalid, "{}: expected a segment of a Tenure journal, found other bytes at offset 0",
                      path);
   }
-  ByteReader in(from.substr(kMagic.size(), kSegmentHeaderBytes - kMagic.size()));
+  ByteReader in(from.substr(kSegmentMagic.size(), kSegmentHeaderBytes - kSegmentMagic.size()));
   const std::uint64_t version = in.fixed64();
   SegmentHeader header;
   header.journal.high = in.fixed64();

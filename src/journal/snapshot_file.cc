@@ -13,7 +13,7 @@
 namespace tenure {
 namespace {
 
-constexpr std::string_view kMagic = "TENURE-S";
+constexpr std::string_view kSnapshotMagic = "TENURE-S";
 constexpr std::uint64_t kHeaderBytes = 56;  // magic, version, journal id, sequence, chain, checksum
 constexpr std::uint64_t kFooterBytes = 64;  // index offset, index bytes, index checksum, pairs, digest, checksum, magic
 constexpr std::size_t kDigestBytes = 16;
@@ -23,9 +23,9 @@ constexpr std::uint64_t kBlockBytesMax = std::uint64_t{1} << 31;
 constexpr int kLevel = 1;
 
 std::string encode_header(const SnapshotMark& mark) {
-  std::string bytes(kMagic);
+  std::string bytes(kSnapshotMagic);
   {
-    ByteWriter out(bytes, kHeaderBytes - kMagic.size() - 8);
+    ByteWriter out(bytes, kHeaderBytes - kSnapshotMagic.size() - 8);
     out.fixed64(kFormatVersion);
     out.fixed64(mark.journal.high);
     out.fixed64(mark.journal.low);
@@ -43,8 +43,9 @@ tl::unexpected<Failure> bad(const std::string& path, fmt::format_string<Args...>
 }
 
 Result<SnapshotMark> decode_header(std::string_view bytes, const std::string& path) {
-  if (!bytes.starts_with(kMagic)) return bad(path, "expected a snapshot of a Tenure journal, found other bytes");
-  ByteReader in(bytes.substr(kMagic.size()));
+  if (!bytes.starts_with(kSnapshotMagic))
+    return bad(path, "expected a snapshot of a Tenure journal, found other bytes");
+  ByteReader in(bytes.substr(kSnapshotMagic.size()));
   const std::uint64_t version = in.fixed64();
   SnapshotMark mark;
   mark.journal.high = in.fixed64();
@@ -134,7 +135,7 @@ Result<std::unique_ptr<Snapshot>> SnapshotWriter::complete(std::string_view dige
   footer.append(digest);
   const std::uint64_t checksum = hash64(footer);
   ByteWriter(footer, 8).fixed64(checksum);
-  footer.append(kMagic);
+  footer.append(kSnapshotMagic);
   if (done) done = write(index_);
   if (done) done = write(footer);
   if (done) done = file_->sync();
@@ -196,7 +197,8 @@ Result<Done> SnapshotReader::read_index() {
   pairs_ = in.fixed64();
   digest_ = in.raw(kDigestBytes);
   const std::uint64_t checksum = in.fixed64();
-  if (checksum != hash64(std::string_view(*footer).substr(0, kFooterBytes - 16)) || !footer->ends_with(kMagic)) {
+  if (checksum != hash64(std::string_view(*footer).substr(0, kFooterBytes - 16)) ||
+      !footer->ends_with(kSnapshotMagic)) {
     return bad(path(), "offset {}: the footer's checksum is wrong", bytes_ - kFooterBytes);
   }
   if (offset < kHeaderBytes || offset + index_bytes + kFooterBytes != bytes_) {

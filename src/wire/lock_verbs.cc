@@ -65,7 +65,7 @@ Request make_list(const Values& values) {
   return request;
 }
 
-constexpr Verb kVerbs[] = {
+constexpr Verb kLockVerbs[] = {
     {.name = "LOCK.ACQUIRE",
      .group = Group::kLocks,
      .permission = Permission::kWrite,
@@ -120,6 +120,6 @@ constexpr Verb kVerbs[] = {
 
 }  // namespace
 
-absl::Span<const Verb> lock_verbs() { return kVerbs; }
+absl::Span<const Verb> lock_verbs() { return kLockVerbs; }
 
 }  // namespace tenure::wire

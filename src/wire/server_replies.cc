@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include <absl/container/inlined_vector.h>
 #include <fmt/format.h>
 
 #include <tenure/version.h>
@@ -44,25 +43,25 @@ std::string shown_name(std::string_view name) {
   return shown;
 }
 
-using Tags = absl::InlinedVector<std::string_view, 4>;
+using Tags = std::vector<std::string_view>;
 
 Tags flags_of(const Verb& verb) {
   Tags flags;
-  if (verb.permission == Permission::kAnyone) flags.push_back("no_auth");
-  if (verb.permission == Permission::kRead) flags.push_back("readonly");
-  if (verb.permission == Permission::kWrite) flags.push_back("write");
-  if (verb.permission == Permission::kAdmin) flags.push_back("admin");
-  if (verb.may_block) flags.push_back("blocking");
+  if (verb.permission == Permission::kAnyone) flags.emplace_back("no_auth");
+  if (verb.permission == Permission::kRead) flags.emplace_back("readonly");
+  if (verb.permission == Permission::kWrite) flags.emplace_back("write");
+  if (verb.permission == Permission::kAdmin) flags.emplace_back("admin");
+  if (verb.may_block) flags.emplace_back("blocking");
   return flags;
 }
 
 Tags categories_of(const Verb& verb) {
   Tags categories;
-  if (verb.permission == Permission::kRead) categories.push_back("@read");
-  if (verb.permission == Permission::kWrite) categories.push_back("@write");
-  if (verb.permission == Permission::kAdmin) categories.push_back("@admin");
-  if (verb.permission <= Permission::kSignedIn) categories.push_back("@connection");
-  if (verb.may_block) categories.push_back("@blocking");
+  if (verb.permission == Permission::kRead) categories.emplace_back("@read");
+  if (verb.permission == Permission::kWrite) categories.emplace_back("@write");
+  if (verb.permission == Permission::kAdmin) categories.emplace_back("@admin");
+  if (verb.permission <= Permission::kSignedIn) categories.emplace_back("@connection");
+  if (verb.may_block) categories.emplace_back("@blocking");
   return categories;
 }
 

@@ -38,8 +38,8 @@ Request make_set_info(const Values& values) {
   return DescribeClient{values.text(kAttribute), values.text(kAttributeValue)};
 }
 
-constexpr Argument kKill[] = {may(kAddress), option("ID", kClientId), option("ADDR", kKilledAddress)};
-Request make_kill(const Values& values) {
+constexpr Argument kKillClient[] = {may(kAddress), option("ID", kClientId), option("ADDR", kKilledAddress)};
+Request make_kill_client(const Values& values) {
   const bool is_plain = values.has(kAddress);
   return KillClient{.address = values.maybe_text(is_plain ? kAddress : kKilledAddress),
                     .id = values.maybe_number(kClientId),
@@ -72,7 +72,7 @@ constexpr Verb server_verb(std::string_view name, Permission permission, absl::S
 
 using enum Permission;
 
-constexpr Verb kVerbs[] = {
+constexpr Verb kServerVerbs[] = {
     server_verb("PING", kSignedIn, kPing, make_ping, "`PONG`; or the message", "Asks whether the server answers."),
     server_verb("ECHO", kSignedIn, kEcho, make_echo, "the message", "Says the same."),
     server_verb("HELLO", kAnyone, kHello, make_hello, "map: server, version, proto, id, mode, role, modules",
@@ -95,8 +95,8 @@ constexpr Verb kVerbs[] = {
                 "Tells the client library's LIB-NAME or LIB-VER."),
     server_verb("CLIENT LIST", kAdmin, {}, make_plain<ListClients>, "bulk string: a line for each connection",
                 "Lists the connections."),
-    server_verb("CLIENT KILL", kAdmin, kKill, make_kill, "with an address alone `OK`; with ID or ADDR how many",
-                "Closes connections."),
+    server_verb("CLIENT KILL", kAdmin, kKillClient, make_kill_client,
+                "with an address alone `OK`; with ID or ADDR how many", "Closes connections."),
     server_verb("CLIENT SESSION", kWrite, kJoin, make_join, "`OK`",
                 "Makes the connection part of a session, which bound locks belong to."),
     server_verb("COMMAND", kSignedIn, {}, make_plain<ListCommands>, "array of what COMMAND INFO tells of each",
@@ -119,6 +119,6 @@ constexpr Verb kVerbs[] = {
 
 }  // namespace
 
-absl::Span<const Verb> server_verbs() { return kVerbs; }
+absl::Span<const Verb> server_verbs() { return kServerVerbs; }
 
 }  // namespace tenure::wire

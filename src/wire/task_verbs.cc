@@ -109,7 +109,7 @@ Request make_resume(const Values& values) { return QueuePause{.queue = values.te
 
 constexpr std::string_view kSubmitted = "array: task id, `CREATED` or `EXISTING`";
 
-constexpr Verb kVerbs[] = {
+constexpr Verb kTaskVerbs[] = {
     {.name = "TASK.SUBMIT",
      .group = Group::kTasks,
      .permission = Permission::kWrite,
@@ -240,6 +240,6 @@ constexpr Verb kVerbs[] = {
 
 }  // namespace
 
-absl::Span<const Verb> task_verbs() { return kVerbs; }
+absl::Span<const Verb> task_verbs() { return kTaskVerbs; }
 
 }  // namespace tenure::wire

@@ -51,7 +51,7 @@ Request make_trim(const Values& values) {
 constexpr Argument kPage[] = {option("COUNT", kCount), option("CURSOR", kTableCursor)};
 Request make_list(const Values& values) { return ListDomains{paging_of(values, kTableCursor)}; }
 
-constexpr Verb kVerbs[] = {
+constexpr Verb kWorkVerbs[] = {
     {.name = "WORK.ACQUIRE",
      .group = Group::kWork,
      .permission = Permission::kWrite,
@@ -139,6 +139,6 @@ constexpr Verb kVerbs[] = {
 
 }  // namespace
 
-absl::Span<const Verb> work_verbs() { return kVerbs; }
+absl::Span<const Verb> work_verbs() { return kWorkVerbs; }
 
 }  // namespace tenure::wire

@@ -10,9 +10,6 @@
 namespace tenure {
 namespace {
 
-// One in so many: of bits, of lengths.
-std::uint64_t stride() { return in_soak() ? 1 : 64; }
-
 // A journal that has ended well, the damage that is done to it, and chance.
 class DamageTest : public ::testing::Test {
  protected:

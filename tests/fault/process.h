@@ -21,6 +21,8 @@ namespace tenure {
 
 // Whether everything is asked for that takes long: TENURE_SOAK=1.
 bool in_soak();
+// What is done to one in so many bits, or lengths.
+inline std::uint64_t stride() { return in_soak() ? 1 : 64; }
 
 // What a life has promised, and what its states were. A value.
 class Promises {

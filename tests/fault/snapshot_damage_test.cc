@@ -9,9 +9,6 @@
 namespace tenure {
 namespace {
 
-// One in so many: of bits, of lengths.
-std::uint64_t stride() { return in_soak() ? 1 : 64; }
-
 class SnapshotDamageTest : public ::testing::Test {
  protected:
   SnapshotDamageTest() : promises_(live(files_).promises) {

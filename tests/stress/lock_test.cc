@@ -18,7 +18,6 @@ namespace {
 constexpr std::uint64_t kThreads = 64;
 constexpr std::uint64_t kLocks = 8;
 constexpr std::uint64_t kRounds = kUnderTsan ? 400 : 1500;  // of each thread
-constexpr Millis kLong = std::chrono::minutes(10);
 
 // Guarded by its lock and by nothing else: plain on purpose.
 struct Guarded {

@@ -1,11 +1,13 @@
 // What the stress tests share.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <vector>
 
-#include "base/entropy.h"
+#include <tenure/types.h>
+#include "base/dice.h"
 
 namespace tenure {
 
@@ -21,17 +23,7 @@ inline constexpr bool kUnderTsan = false;
 inline constexpr bool kUnderTsan = false;
 #endif
 
-// Random numbers of one thread. One thread.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : entropy_(seed) {}
-  // From 0 to `sides` - 1.
-  std::uint64_t roll(std::uint64_t sides) { return entropy_.next() % sides; }
-  bool one_in(std::uint64_t sides) { return roll(sides) == 0; }
-
- private:
-  SeededEntropy entropy_;
-};
+inline constexpr Millis kLong = std::chrono::minutes(10);
 
 // Work that takes a random, short time: mostly nothing, at times long enough to lose the processor.
 inline void work_a_little(Dice& dice) {

@@ -23,10 +23,9 @@ namespace tenure {
 namespace {
 
 constexpr std::uint64_t kProducers = 16;
-constexpr std::uint64_t kWorkers = 16;
+constexpr std::uint64_t kTaskWorkers = 16;
 constexpr std::uint64_t kTasksEach = kUnderTsan ? 150 : 1000;
 constexpr Millis kLease{50};
-constexpr Millis kLong = std::chrono::minutes(10);
 constexpr std::array<std::string_view, 4> kQueues = {"q0", "q1", "q2", "q3"};
 
 // How often a task was told to have ended, and how.
@@ -40,7 +39,7 @@ class TaskStress {
  public:
   void run() {
     std::vector<std::jthread> workers;
-    for (std::uint64_t number = 0; number < kWorkers; ++number) {
+    for (std::uint64_t number = 0; number < kTaskWorkers; ++number) {
       workers.emplace_back([this, number](const std::stop_token& stop) { work(number, stop); });
     }
     on_threads(kProducers, [this](std::uint64_t number) { produce(number); });
