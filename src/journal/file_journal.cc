@@ -160,7 +160,7 @@ Result<Done> FileJournal::take_up(std::uint64_t after, Visit visit) {
   // On a full disk what was begun can still be finished, so there must be a start without a copy.
   const auto room = files_.free_space(folder_);
   const bool is_full = room && *room < end->segment.bytes;
-  const auto rewritten = is_full ? rewrite_last_batch(files_, *end) : rewrite_last_segment(files_, folder_, *end);
+  auto rewritten = is_full ? rewrite_last_batch(files_, *end) : rewrite_last_segment(files_, folder_, *end);
   if (!rewritten) return rewritten;
   report_.frames = end->frames;
   end_ = std::move(*end);
