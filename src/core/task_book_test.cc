@@ -123,10 +123,19 @@ TEST_F(TaskBookTest, NothingIsLeasedWhenTheJournalIsFull) {
   ledger.has_room = false;
   EXPECT_EQ(ErrorCode::kBackpressure, ledger.ask(LeaseRequest{.worker = "w", .queues = {"q"}}).error().code);
   EXPECT_THAT(ledger.ask(LeaseRequest{.worker = "w", .queues = {"empty"}}).value(), IsEmpty());
+  EXPECT_EQ(ErrorCode::kBackpressure, ledger.ask(Submission{.queue = "q", .payload = "p"}).error().code);
   EXPECT_EQ(Report::kCommitted, complete("T1", lease->lease_id));
 }
 
 // --- lease ---
+
+TEST_F(TaskBookTest, OneAnswerGivesNoMoreOnceItHasAMegabyteOfPayload) {
+  const std::string half(std::size_t{1} << 19, 'x');
+  for (int i = 0; i < 3; ++i) ledger.ask(Submission{.queue = "q", .payload = half});
+  const LeaseRequest three{.worker = "w", .queues = {"q"}, .count = 3};
+  EXPECT_EQ(2U, ledger.ask(three).value().size());
+  EXPECT_EQ(1U, ledger.ask(three).value().size());
+}
 
 TEST_F(TaskBookTest, ALeaseStartsTheNextAttempt) {
   ledger.ask(Submission{.queue = "q", .payload = "p", .id = "T1", .window = 2 * kMinute});

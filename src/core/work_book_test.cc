@@ -347,6 +347,7 @@ TEST_F(WorkBookTest, FullMemoryRefusesNewWorkOnly) {
   ledger.settings.state_bytes_max = 1;
   EXPECT_EQ(ErrorCode::kBackpressure, ask(3).error().code);
   EXPECT_EQ(ErrorCode::kBackpressure, ask(1, {}, "B").error().code);
+  EXPECT_EQ(ErrorCode::kBackpressure, trim(1, "B").error().code);
   EXPECT_TRUE(answers<Enqueued>(2));
   EXPECT_TRUE(succeed(lease.token).has_value());
   EXPECT_TRUE(answers<Acquired>(2));  // it was taken in already
