@@ -34,7 +34,7 @@ test: setup ## build everything, lint, run all tests but the long ones
 	@ctest --preset release -j$(jobs)
 
 .PHONY: sanitize
-sanitize: setup ## unit tests and scenarios under ASan + UBSan, unit tests with threads under TSan
+sanitize: setup ## unit tests and scenarios under ASan + UBSan, unit tests under TSan
 	@$(configure) asan
 	@$(build) asan
 	@$(configure) tsan

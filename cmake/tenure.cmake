@@ -55,6 +55,10 @@ endfunction()
 function(tenure_gtest name prefix label)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS")
   add_executable(${name} ${arg_SOURCES})
+  # What tests share is compiled alone, for lint, which leaves out tests.
+  set(helpers ${arg_SOURCES})
+  list(FILTER helpers EXCLUDE REGEX "_test\\.cc$")
+  set_source_files_properties(${helpers} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gmock_main rapidcheck_gtest)
   # Tests are most of what is compiled: what they test is optimized, they themselves need not be.
   target_compile_options(${name} PRIVATE -O1 -g1)

@@ -31,7 +31,9 @@ def main():
     commands = {}  # a source of two targets is checked once
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
-        if path.is_relative_to(root) and "_test.cc" not in path.read_text() and "planted" not in str(path):
+        is_batch = path.suffix == ".cxx"
+        is_test = path.name.endswith("_test.cc") or (is_batch and "_test.cc" in path.read_text())
+        if path.is_relative_to(root) and not is_test and not (is_batch and "tenure-sim-planted" in str(path)):
             commands[path.relative_to(root)] = shlex.split(entry["command"])
 
     lines = [RULE]
