@@ -422,6 +422,27 @@ void Engine::on_failed(Journal::Outcome outcome, const std::string& why) {
                             outcome == Journal::Outcome::kUnknown ? ", what was asked may have happened" : "", why)};
     end_waits();
   });
+  tell_failure();
+}
+
+void Engine::on_failure(std::function<void(const Failure& failure)> tell) {
+  {
+    const MutexLock lock(mutex_);
+    tell_failure_ = std::move(tell);
+  }
+  tell_failure();
+}
+
+void Engine::tell_failure() {
+  std::function<void(const Failure& failure)> tell;
+  std::optional<Failure> failure;
+  {
+    const MutexLock lock(mutex_);
+    if (!failure_ || !tell_failure_) return;
+    failure = failure_;
+    tell = std::exchange(tell_failure_, nullptr);
+  }
+  tell(*failure);
 }
 
 // --- system records ---

@@ -117,6 +117,10 @@ class Engine final : private Journal::Listener {
   // Called, with the mutex held, when something is due earlier than `run_due` last said. It must not call back.
   void on_earlier_due(std::function<void()> wake) TENURE_EXCLUDES(mutex_);
 
+  // Called once, without the mutex, when the journal has failed and what was pending has been answered; at once if that
+  // was before. It must not destroy the engine.
+  void on_failure(std::function<void(const Failure& failure)> tell) TENURE_EXCLUDES(mutex_);
+
   // Journals the state's digest, which every replay will compare. `done` is told its frame.
   void take_digest(Callback<std::uint64_t> done = {}) TENURE_EXCLUDES(mutex_);
   // Lifts the fence above all that may have been granted and lost.
@@ -198,6 +202,7 @@ class Engine final : private Journal::Listener {
   [[nodiscard]] Giving* giving() const;
   void learn_durable() TENURE_REQUIRES(mutex_);
   void wake_if_due_earlier() TENURE_REQUIRES(mutex_);
+  void tell_failure() TENURE_EXCLUDES(mutex_);
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
   static constexpr std::uint64_t kPromotionSlice = 256;  // delayed tasks whose time has come, in one go
@@ -295,6 +300,7 @@ class Engine final : private Journal::Listener {
   absl::btree_set<std::pair<Instant, std::string>> workers_by_age_ TENURE_GUARDED_BY(mutex_);
   Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;  // what run_due last said
   std::function<void()> wake_ TENURE_GUARDED_BY(mutex_);
+  std::function<void(const Failure& failure)> tell_failure_ TENURE_GUARDED_BY(mutex_);
   // What records have set free for those who wait, and who has not been served yet.
   absl::btree_set<std::pair<std::uint64_t, std::string>> freed_queues_ TENURE_GUARDED_BY(mutex_);  // by who is first
   std::vector<std::string> freed_locks_ TENURE_GUARDED_BY(mutex_);

@@ -203,6 +203,34 @@ TEST(EngineFailureTest, RefusesSessionsToo) {
   EXPECT_EQ("UNAVAILABLE", word(world.engine->leave("s")));
 }
 
+TEST(EngineFailureTest, TellsOfItOnceAndAfterWhatWasPendingIsAnswered) {
+  World world;
+  world.journal.hold(true);
+  Inbox<Submitted> submitted;
+  world.engine->ask(Submission{.queue = "q", .payload = "p"}, submitted.callback());
+  Names told;
+  world.engine->on_failure([&](const Failure& failure) {
+    EXPECT_TRUE(submitted.answered());
+    told.push_back(failure.message);
+  });
+  EXPECT_THAT(told, ::testing::IsEmpty());
+  world.journal.fail("no space left");
+  EXPECT_THAT(told, ::testing::ElementsAre(::testing::HasSubstr("no space left")));
+  world.ask(GetTask{"t"});
+  EXPECT_EQ(1U, told.size());
+}
+
+TEST(EngineFailureTest, TellsOfItAtOnceIfItWasBefore) {
+  World world;
+  world.journal.fail("gone");
+  int told = 0;
+  world.engine->on_failure([&](const Failure& failure) {
+    EXPECT_EQ(ErrorCode::kUnavailable, failure.code);
+    ++told;
+  });
+  EXPECT_EQ(1, told);
+}
+
 // --- callbacks that call back ---
 
 TEST(EngineCallbackTest, ACallbackMayAskAgain) {

@@ -53,14 +53,34 @@ SnapshotMaker::~SnapshotMaker() {
 
 void SnapshotMaker::run() {
   while (true) {
+    std::vector<Callback<Done>> askers;
+    bool is_stopping = false;
     {
       const MutexLock lock(mutex_);
-      while (!has_grown_ && !stopping_) woken_.wait(mutex_);
-      if (stopping_) return;
+      while (!has_grown_ && askers_.empty() && !stopping_) woken_.wait(mutex_);
+      askers.swap(askers_);
+      is_stopping = stopping_;
       has_grown_ = false;
     }
-    make_if_due();
+    if (!askers.empty()) {
+      make_for(std::move(askers));
+    } else if (!is_stopping) {
+      make_if_due();
+    }
+    if (is_stopping) return;
   }
+}
+
+void SnapshotMaker::ask(Callback<Done> done) {
+  const MutexLock lock(mutex_);
+  askers_.push_back(std::move(done));
+  woken_.notify_one();
+}
+
+// One made for those who asked is as good as one that was due.
+void SnapshotMaker::make_for(std::vector<Callback<Done>> askers) {
+  const Result<Done> made = make();
+  for (Callback<Done>& done : askers) done(made);
 }
 
 void SnapshotMaker::make_if_due() {

@@ -5,8 +5,10 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "authority/engine.h"
+#include "authority/requests.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
@@ -27,10 +29,13 @@ class SnapshotMaker {
 
   // Makes one of the state as it is now, and waits for it.
   Result<Done> make() TENURE_EXCLUDES(mutex_);
+  // The same without waiting: `done` is told on the maker's thread. Those who ask while one is being made share the next.
+  void ask(Callback<Done> done) TENURE_EXCLUDES(mutex_);
 
  private:
   void run();
   void make_if_due() TENURE_EXCLUDES(mutex_);
+  void make_for(std::vector<Callback<Done>> askers) TENURE_EXCLUDES(mutex_);
   // One at a time, and the maker is not destroyed meanwhile.
   class Turn;
   Result<Done> make_in_turn();
@@ -48,6 +53,7 @@ class SnapshotMaker {
   bool is_making_ TENURE_GUARDED_BY(mutex_) = false;
   bool has_grown_ TENURE_GUARDED_BY(mutex_) = true;
   bool stopping_ TENURE_GUARDED_BY(mutex_) = false;
+  std::vector<Callback<Done>> askers_ TENURE_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

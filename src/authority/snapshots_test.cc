@@ -1,11 +1,14 @@
 // Snapshots end to end: made from a journal's files, and what a start makes of them.
 #include "authority/snapshots.h"
 
+#include <latch>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <tenure/authority.h>
 #include "authority/engine.h"
+#include "authority/seat.h"
 #include "authority/snapshot_maker.h"
 #include "authority/testing.h"
 #include "base/files.h"
@@ -21,6 +24,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // A journal in small segments, and an engine on it. One thread.
@@ -371,6 +375,21 @@ TEST(SnapshotMakerTest, SeveralMayAskAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(find_snapshots(real_files(), folder.path()).value(), SizeIs(2));
+}
+
+TEST(SnapshotMakerTest, MakesOneForThoseWhoAskWithoutWaiting) {
+  const TemporaryFolder folder;
+  auto seat = Seat::open(folder.path(), {}, {});
+  ASSERT_EQ("OK", word(seat));
+  std::latch answered(2);
+  for (int i = 0; i < 2; ++i) {
+    (*seat)->snapshots()->ask([&](const Result<Done>& made) {
+      EXPECT_EQ("OK", word(made));
+      answered.count_down();
+    });
+  }
+  answered.wait();
+  EXPECT_THAT(find_snapshots(real_files(), folder.path()).value(), Not(IsEmpty()));
 }
 
 TEST(SnapshotMakerTest, InMemoryThereIsNothingToMake) { EXPECT_NO_THROW(Authority::in_memory()->snapshot()); }
