@@ -180,6 +180,11 @@ bool Conversation::is_idle() const {
   return slots_.empty() && output_.empty();
 }
 
+bool Conversation::is_waiting() const {
+  const MutexLock lock(mutex_);
+  return is_waiting_;
+}
+
 void Conversation::close() {
   std::vector<std::unique_ptr<Grant>> undelivered;
   {

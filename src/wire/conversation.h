@@ -125,6 +125,10 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
   [[nodiscard]] bool is_ending() const { return is_ending_; }
   // True: nothing is under way, and all output has been taken.
   [[nodiscard]] bool is_idle() const;
+  // True: a request that may wait is under way.
+  [[nodiscard]] bool is_waiting() const;
+  // Memory of what was received.
+  [[nodiscard]] std::size_t input_bytes() const { return input_.capacity(); }
   // The connection is gone. Ends its wait, gives back what was not delivered, leaves its session.
   void close();
 
