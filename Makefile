@@ -16,13 +16,19 @@ setup: ## install the packages that building and testing need
 	@scripts/setup
 
 .PHONY: run
-run: setup ## build tenure and run its demo
+run: setup ## build the server and run it on ./tenure-data
+	@$(configure) release
+	@$(build) release --target tenured
+	@build/release/bin/tenured --data tenure-data
+
+.PHONY: demo
+demo: setup ## build tenure and let it tell how it works
 	@$(configure) release
 	@$(build) release --target tenure
 	@build/release/bin/tenure demo
 
 .PHONY: build
-build: setup ## build the programs: build/release/bin/tenure
+build: setup ## build the programs: build/release/bin/tenured and tenure
 	@$(configure) release
 	@$(build) release --target programs
 
@@ -31,6 +37,7 @@ test: setup ## build everything, lint, run all tests but the long ones
 	@$(configure) release
 	@$(build) release
 	@scripts/lint
+	@scripts/test_clients
 	@ctest --preset release -j$(jobs)
 
 .PHONY: sanitize

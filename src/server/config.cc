@@ -1,0 +1,154 @@
+#include "server/config.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <tenure/version.h>
+
+namespace tenure::server {
+namespace {
+
+constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int64_t>::max());
+
+// TENURE_HTTP_PORT for --http-port.
+std::string variable_of(std::string flag) {
+  std::transform(flag.begin(), flag.end(), flag.begin(),
+                 [](unsigned char letter) { return letter == '-' ? '_' : static_cast<char>(std::toupper(letter)); });
+  return "TENURE_" + flag;
+}
+
+// Declares options, each with its flag, its variable and its default shown.
+class Options {
+ public:
+  explicit Options(CLI::App& app) : app_(app) {}
+
+  void group(const std::string& name) { group_ = name; }
+
+  template <class T>
+  CLI::Option* add(const std::string& flag, T& value, const std::string& type, const std::string& meaning) {
+    return app_.add_option("--" + flag, value, meaning)
+        ->capture_default_str()
+        ->type_name(type)
+        ->envname(variable_of(flag))
+        ->group(group_);
+  }
+  // Understands 512kb and 16mb, too.
+  void bytes(const std::string& flag, std::uint64_t& value, std::uint64_t least, const std::string& meaning) {
+    add(flag, value, "BYTES", meaning)
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(static_cast<double>(least), kMost));
+  }
+  template <class T>
+  void count(const std::string& flag, T& value, const std::string& meaning) {
+    constexpr auto kWidest = std::min<std::uint64_t>(std::numeric_limits<T>::max(), std::uint64_t{1} << 62);
+    add(flag, value, "COUNT", meaning)->check(CLI::Range(1.0, static_cast<double>(kWidest)));
+  }
+  void time(const std::string& flag, Millis& value, const std::string& meaning) {
+    app_.add_option_function<std::int64_t>("--" + flag, [&value](std::int64_t ms) { value = Millis{ms}; }, meaning)
+        ->default_str(fmt::format("{}", value.count()))
+        ->type_name("MS")
+        ->envname(variable_of(flag))
+        ->group(group_)
+        ->check(CLI::Range(1.0, 366.0 * 24 * 3600 * 1000));
+  }
+  void flag(const std::string& name, bool& value, const std::string& meaning) {
+    app_.add_flag("--" + name, value, meaning)->envname(variable_of(name))->group(group_);
+  }
+
+ private:
+  CLI::App& app_;
+  std::string group_;
+};
+
+void declare_place(Options& options, Config& config) {
+  options.group("Where");
+  options.add("data", config.folder, "FOLDER", "The folder of the journal; made if it is missing");
+  options.add("bind", config.binds, "ADDRESS", "Addresses to listen at, IPv4 or IPv6; may be given several times");
+  options.add("port", config.port, "PORT", "For Redis clients; 0: any free one, which is printed");
+  options.add("http-port", config.http_port, "PORT", "For HTTP, which is not served yet");
+  options.flag("insecure", config.is_insecure, "Allow addresses that others can reach, without users and TLS");
+}
+
+void declare_client_limits(Options& options, ClientLimits& limits) {
+  options.group("Limits of connections");
+  options.count("connections", limits.connections, "Connections at a time");
+  options.bytes("request-bytes", limits.request_bytes, 1024, "Of one request");
+  options.bytes("pipelined-bytes", limits.pipelined_bytes, 1024,
+                "Received from one connection and not begun; beyond it no more is read");
+  options.bytes("output-bytes", limits.output_bytes, 1024,
+                "Answers that one connection has not taken; beyond it the connection is closed");
+  options.bytes("buffer-bytes", limits.buffer_bytes, 1 << 20,
+                "Buffers of all connections; beyond it the connection with the largest is closed");
+  options.time("stalled-ms", limits.stalled, "A connection that takes no byte of an answer for so long is closed");
+}
+
+void declare_limits(Options& options, Settings& settings) {
+  options.group("Limits of the state");
+  options.bytes("state-bytes", settings.state_bytes_max, 1 << 20, "Memory of the state; beyond it new work is refused");
+  options.bytes("payload-bytes", settings.payload_bytes_max, 1, "Of a payload, and of a result");
+  options.count("waiters", settings.waiters_max, "Blocked requests for one name");
+  options.count("backlog", settings.backlog_max, "Offsets waiting in one domain");
+  options.count("intervals", settings.intervals_max, "Intervals of done offsets in one domain");
+  options.count("domains", settings.domains_max, "Domains of work leases");
+  options.count("holds", settings.holds_max, "Holds of one lock by re-entry");
+}
+
+void declare_rules(Options& options, Config& config) {
+  options.group("Rules");
+  options.count("work-retries", config.settings.work_retries_max, "Failures of one offset before it is given up");
+  options.time("retention-ms", config.settings.retention_time, "How long what has ended is remembered");
+  options.count("retention-count", config.settings.retention_count, "How many of it, of each kind");
+  options.bytes("retention-bytes", config.settings.retention_bytes, 1, "How much of it, of each kind");
+  options.bytes("segment-bytes", config.storage.segment_bytes, 4096, "Of each of the journal's files");
+  options.bytes("snapshot-bytes", config.storage.snapshot_bytes, 4096,
+                "A snapshot is made when the journal has grown by so much, and by the last one's size");
+}
+
+std::string value_of(const CLI::Option& option) {
+  if (option.count() == 0) return option.get_default_str();
+  return fmt::format("{}", fmt::join(option.reduced_results(), " "));
+}
+
+void note_values(const CLI::App& app, Config& config) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string& name = option->get_single_name();
+    if (name == "help" || name == "version" || name == "config") continue;
+    config.shown.emplace_back(name, value_of(*option));
+  }
+  config.is_http_port_given = app.count("--http-port") > 0;
+}
+
+}  // namespace
+
+std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
+  Config config;
+  CLI::App app{"tenured: the lease authority as a server, for any Redis client", "tenured"};
+  app.set_version_flag("--version", fmt::format("tenured {}", kVersion));
+  app.set_config("--config", "", "A file of lines like `port = 8368`")->type_name("FILE")->envname("TENURE_CONFIG");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+  app.footer(
+      "Every option is also an environment variable: TENURE_HTTP_PORT for --http-port.\n"
+      "Examples:\n  tenured --data /var/lib/tenure\n  tenured --data /tmp/t --port 0 --bind 127.0.0.1 --bind ::1");
+  Options options(app);
+  declare_place(options, config);
+  declare_client_limits(options, config.clients);
+  declare_limits(options, config.settings);
+  declare_rules(options, config);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream problem;
+    if (app.exit(error, out, problem) == 0) return Farewell{0, out.str()};
+    return Farewell{2, fmt::format("tenured: {}\nRun tenured --help for all options.\n", error.what())};
+  }
+  note_values(app, config);
+  return config;
+}
+
+}  // namespace tenure::server

@@ -1,0 +1,50 @@
+// What the server is told: by flags, by the environment (TENURE_<FLAG>), and by a file; the first that says something
+// counts, in this order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <tenure/authority.h>
+#include <tenure/settings.h>
+#include <tenure/types.h>
+
+namespace tenure::server {
+
+// What connections may use.
+struct ClientLimits {
+  std::uint64_t connections = 10'000;
+  std::uint64_t request_bytes = std::uint64_t{16} << 20;
+  std::uint64_t pipelined_bytes = std::uint64_t{1} << 20;  // received and not begun; then it is not read from
+  std::uint64_t output_bytes = std::uint64_t{64} << 20;    // answers not taken; beyond, the connection is cut off
+  std::uint64_t buffer_bytes = std::uint64_t{1} << 30;     // of all together; beyond, the largest is cut off
+  Millis stalled = std::chrono::seconds(60);               // who takes nothing of an answer for so long is cut off
+};
+
+struct Config {
+  std::string folder = "tenure-data";
+  std::vector<std::string> binds = {"127.0.0.1"};
+  std::uint16_t port = 8368;
+  std::uint16_t http_port = 8369;
+  bool is_http_port_given = false;
+  bool is_insecure = false;  // addresses that others can reach are allowed
+  ClientLimits clients;
+  Settings settings;
+  Storage storage;
+  // Every option and its value.
+  std::vector<std::pair<std::string, std::string>> shown;
+};
+
+// What to print instead of starting, and the status to exit with.
+struct Farewell {
+  int status = 0;
+  std::string text;
+};
+
+std::variant<Config, Farewell> read_config(int argc, const char* const* argv);
+
+}  // namespace tenure::server

@@ -1,0 +1,95 @@
+// What the server is told, by flags, by the environment and by a file.
+#include "server/config.h"
+
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tenure::server {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::variant<Config, Farewell> read(std::vector<const char*> words) {
+  words.insert(words.begin(), "tenured");
+  return read_config(static_cast<int>(words.size()), words.data());
+}
+
+Config accepted(const std::vector<const char*>& words) {
+  auto config = read(words);
+  if (const auto* farewell = std::get_if<Farewell>(&config)) ADD_FAILURE() << farewell->text;
+  return std::get<Config>(config);
+}
+
+Farewell refused(const std::vector<const char*>& words) {
+  auto config = read(words);
+  EXPECT_TRUE(std::holds_alternative<Farewell>(config));
+  return std::get<Farewell>(config);
+}
+
+TEST(ConfigTest, HasDefaults) {
+  const Config config = accepted({});
+  EXPECT_EQ("tenure-data", config.folder);
+  EXPECT_THAT(config.binds, ElementsAre("127.0.0.1"));
+  EXPECT_EQ(8368, config.port);
+  EXPECT_EQ(8369, config.http_port);
+  EXPECT_FALSE(config.is_http_port_given);
+  EXPECT_FALSE(config.is_insecure);
+  EXPECT_EQ(10'000U, config.clients.connections);
+  EXPECT_EQ(Settings().waiters_max, config.settings.waiters_max);
+}
+
+TEST(ConfigTest, TakesFlags) {
+  const Config config = accepted({"--data", "d", "--bind", "127.0.0.1", "--bind", "::1", "--port", "0", "--http-port",
+                                  "1", "--insecure", "--stalled-ms", "5", "--retention-ms", "6"});
+  EXPECT_EQ("d", config.folder);
+  EXPECT_THAT(config.binds, ElementsAre("127.0.0.1", "::1"));
+  EXPECT_EQ(0, config.port);
+  EXPECT_TRUE(config.is_http_port_given);
+  EXPECT_TRUE(config.is_insecure);
+  EXPECT_EQ(Millis{5}, config.clients.stalled);
+  EXPECT_EQ(Millis{6}, config.settings.retention_time);
+}
+
+TEST(ConfigTest, UnderstandsUnitsOfBytes) {
+  const Config config = accepted({"--request-bytes", "2mb", "--payload-bytes", "3 kb", "--state-bytes", "1073741824"});
+  EXPECT_EQ(2U << 20, config.clients.request_bytes);
+  EXPECT_EQ(3U << 10, config.settings.payload_bytes_max);
+  EXPECT_EQ(1U << 30, config.settings.state_bytes_max);
+}
+
+TEST(ConfigTest, ShowsEveryOptionWithItsValue) {
+  const Config config = accepted({"--waiters", "7", "--request-bytes", "2mb"});
+  EXPECT_THAT(config.shown, AllOf(Contains(Pair("waiters", "7")), Contains(Pair("request-bytes", "2097152")),
+                                  Contains(Pair("port", "8368")), Contains(Pair("stalled-ms", "60000"))));
+}
+
+TEST(ConfigTest, RefusesWhatItDoesNotUnderstand) {
+  for (const auto& words : std::vector<std::vector<const char*>>{{"--prot", "1"},
+                                                                 {"--port", "65536"},
+                                                                 {"--port", "-1"},
+                                                                 {"--port", "many"},
+                                                                 {"--connections", "0"},
+                                                                 {"--request-bytes", "1"},
+                                                                 {"--stalled-ms", "0"},
+                                                                 {"--config", "/missing/file"},
+                                                                 {"more"}}) {
+    const Farewell farewell = refused(words);
+    EXPECT_EQ(2, farewell.status) << words[0];
+    EXPECT_THAT(farewell.text, AllOf(HasSubstr(words[0]), HasSubstr("--help")));
+  }
+}
+
+TEST(ConfigTest, HelpAndVersionAreNoErrors) {
+  EXPECT_EQ(0, refused({"--help"}).status);
+  EXPECT_THAT(refused({"--help"}).text, AllOf(HasSubstr("--output-bytes"), HasSubstr("TENURE_PORT")));
+  EXPECT_THAT(refused({"--version"}).text, HasSubstr("tenured "));
+}
+
+}  // namespace
+}  // namespace tenure::server

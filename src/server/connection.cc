@@ -1,0 +1,190 @@
+#include "server/connection.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "server/listener.h"
+
+namespace tenure::server {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr std::size_t kReadAtOnce = std::size_t{4} << 10;
+// A connection that was busy keeps so much of its buffer.
+constexpr std::size_t kOutputKept = std::size_t{16} << 10;
+
+std::string peer_of(const tcp::socket& socket) {
+  error_code error;
+  const auto address = socket.remote_endpoint(error);
+  return error ? "?" : text_of(address);
+}
+
+std::string own_of(const tcp::socket& socket) {
+  error_code error;
+  const auto address = socket.local_endpoint(error);
+  return error ? "?" : text_of(address);
+}
+
+// The client has closed its side; data that nobody reads may hide it from reading.
+bool has_gone(tcp::socket& socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  return info.tcpi_state == TCP_CLOSE_WAIT || info.tcpi_state == TCP_CLOSE;
+}
+
+}  // namespace
+
+Connection::Connection(tcp::socket socket, std::shared_ptr<wire::Conversation> conversation, Owner& owner,
+                       const ClientLimits& limits, const Clock& clock)
+    : socket_(std::move(socket)),
+      conversation_(std::move(conversation)),
+      owner_(owner),
+      limits_(limits),
+      clock_(clock),
+      address_(peer_of(socket_)),
+      own_address_(own_of(socket_)),
+      since_(clock.boot()),
+      last_read_(since_),
+      last_progress_(since_) {}
+
+void Connection::start() {
+  error_code ignored;
+  socket_.non_blocking(true, ignored);
+  socket_.set_option(tcp::no_delay(true), ignored);
+  socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+  wait_readable();
+}
+
+void Connection::wait_readable() {
+  if (is_reading_ || is_closed_ || is_ending_ || has_hung_up_ || !conversation_->wants_input()) return;
+  is_reading_ = true;
+  socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code& error) {
+    self->is_reading_ = false;
+    if (!error) self->read();
+  });
+}
+
+void Connection::read() {
+  if (is_closed_ || is_ending_) return;
+  const absl::Span<char> room = conversation_->room(kReadAtOnce);
+  const ssize_t count = ::recv(socket_.native_handle(), room.data(), room.size(), MSG_DONTWAIT);
+  if (count > 0) {
+    last_read_ = clock_.boot();
+    conversation_->received(static_cast<std::size_t>(count));
+  } else if (count == 0) {
+    has_hung_up_ = true;
+  } else if (errno != EAGAIN && errno != EINTR) {
+    return close();
+  }
+  owner_.on_input(*this);
+}
+
+bool Connection::send() {
+  while (!is_closed_ && !is_writing_) {
+    if (sent_ == output_.size()) {
+      output_.clear();
+      if (output_.capacity() > kOutputKept) output_.shrink_to_fit();
+      sent_ = 0;
+      conversation_->take_output(output_);
+      if (output_.empty()) return true;
+      last_progress_ = clock_.boot();
+      if (output_.size() >= kOutputBegun) {
+        conversation_->go_on();
+        owner_.on_input(*this);
+      }
+    }
+    const ssize_t count =
+        ::send(socket_.native_handle(), output_.data() + sent_, output_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {
+      wait_writable();
+    } else if (count < 0) {
+      close();
+    } else {
+      sent_ += static_cast<std::size_t>(count);
+      last_progress_ = clock_.boot();
+      conversation_->delivered(static_cast<std::size_t>(count));
+    }
+  }
+  return false;
+}
+
+void Connection::wait_writable() {
+  is_writing_ = true;
+  socket_.async_wait(tcp::socket::wait_write, [self = shared_from_this()](const error_code& error) {
+    self->is_writing_ = false;
+    if (!error && !self->is_closed_) self->owner_.on_input(*self);
+  });
+}
+
+void Connection::settle() {
+  if (is_closed_) return;
+  const bool is_all_sent = send();
+  if (is_closed_) return;
+  count_bytes();
+  if (output_.size() - sent_ + conversation_->output_bytes() > limits_.output_bytes) {
+    return close("it does not take its answers");
+  }
+  if ((is_all_sent && is_over()) || (has_hung_up_ && conversation_->is_waiting())) return close();
+  wait_readable();
+}
+
+// Who has hung up may still read; but who has hung up while it waits has gone.
+bool Connection::is_over() const {
+  return (is_ending_ || has_hung_up_ || conversation_->is_ending()) && conversation_->is_idle();
+}
+
+void Connection::end() {
+  is_ending_ = true;
+  owner_.on_input(*this);
+}
+
+void Connection::close(std::string_view reason) {
+  if (std::exchange(is_closed_, true)) return;
+  if (!reason.empty()) spdlog::warn("client {} at {} is cut off: {}", id(), address_, reason);
+  error_code ignored;
+  socket_.close(ignored);
+  conversation_->close();
+  owner_.on_bytes(-std::exchange(bytes_, 0));
+  owner_.on_closed(*this);
+}
+
+void Connection::close_if_stalled() {
+  if (is_closed_) return;
+  if (is_writing_ && clock_.boot() - last_progress_ > limits_.stalled) return close("it does not take its answers");
+  if (!is_reading_ && !is_ending_ && !has_hung_up_ && has_gone(socket_)) {
+    has_hung_up_ = true;
+    owner_.on_input(*this);
+  }
+}
+
+void Connection::count_bytes() {
+  const std::int64_t now = static_cast<std::int64_t>(conversation_->input_bytes() + output_.capacity());
+  if (now == bytes_) return;
+  owner_.on_bytes(now - bytes_);
+  bytes_ = now;
+}
+
+std::string Connection::line() const {
+  const auto seconds = [&](Millis from) { return (clock_.boot() - from).count() / 1000; };
+  return fmt::format(
+      "id={} addr={} laddr={} name={} age={} idle={} flags={} qbuf={} omem={} user={} session={} resp={} lib-name={} "
+      "lib-ver={}",
+      id(), address_, own_address_, conversation_->name(), seconds(since_), seconds(last_read_),
+      conversation_->is_waiting() ? "b" : "N", conversation_->input_bytes(), output_.size() - sent_,
+      conversation_->user().value_or("default"), conversation_->session(), static_cast<int>(conversation_->protocol()),
+      conversation_->library_name(), conversation_->library_version());
+}
+
+}  // namespace tenure::server

@@ -1,0 +1,101 @@
+// One client's socket, and the conversation over it.
+//
+// What is read goes to the conversation at once; what that answers is sent at the end of the round, in one piece
+// (`settle`). A socket that takes no more is waited for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <tenure/types.h>
+#include "base/clock.h"
+#include "server/config.h"
+#include "wire/conversation.h"
+
+namespace tenure::server {
+
+// A conversation with so much output that is not taken begins nothing more.
+inline constexpr std::size_t kOutputBegun = std::size_t{1} << 20;
+
+// One thread: the loop's.
+class Connection final : public std::enable_shared_from_this<Connection> {
+ public:
+  class Owner {
+   public:
+    Owner() = default;
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+    virtual ~Owner() = default;
+
+    // It wants to be settled at the end of the round.
+    virtual void on_input(Connection& connection) = 0;
+    // Its buffers have grown by so much, or shrunk.
+    virtual void on_bytes(std::int64_t more) = 0;
+    // It is over; nothing follows.
+    virtual void on_closed(Connection& connection) = 0;
+  };
+
+  // Owner, limits and clock outlive it.
+  Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<wire::Conversation> conversation, Owner& owner,
+             const ClientLimits& limits, const Clock& clock);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() = default;
+
+  void start();
+  // There are answers: begins what waited for them.
+  void go_on() { conversation_->go_on(); }
+  // The end of a round: sends what there is to send, and closes it if that was all there will be.
+  void settle();
+  // Reads no more; it is closed once everything begun is answered and sent.
+  void end();
+  // At once. The reason is for the log; empty: none.
+  void close(std::string_view reason = {});
+  // Has answers to send, and the client has taken nothing of them for too long; or has gone while nobody read.
+  void close_if_stalled();
+
+  [[nodiscard]] std::uint64_t id() const { return conversation_->client_id(); }
+  [[nodiscard]] bool is_closed() const { return is_closed_; }
+  [[nodiscard]] bool is_waiting() const { return conversation_->is_waiting(); }
+  // Of its buffers.
+  [[nodiscard]] std::uint64_t bytes() const { return static_cast<std::uint64_t>(bytes_); }
+  [[nodiscard]] const std::string& address() const { return address_; }
+  // As CLIENT LIST shows it.
+  [[nodiscard]] std::string line() const;
+
+ private:
+  void wait_readable();
+  void wait_writable();
+  void read();
+  // False: it is closed, or the socket takes no more for now.
+  bool send();
+  [[nodiscard]] bool is_over() const;
+  void count_bytes();
+
+  boost::asio::ip::tcp::socket socket_;
+  const std::shared_ptr<wire::Conversation> conversation_;
+  Owner& owner_;
+  const ClientLimits& limits_;
+  const Clock& clock_;
+  const std::string address_;
+  const std::string own_address_;
+  const Millis since_;
+
+  bool is_reading_ = false;  // waits for the socket to be readable
+  bool is_writing_ = false;  // likewise
+  bool is_ending_ = false;
+  bool has_hung_up_ = false;  // the client will say nothing more
+  bool is_closed_ = false;
+  std::string output_;  // taken from the conversation,
+  std::size_t sent_ = 0;  // and sent of it
+  Millis last_read_{0};
+  Millis last_progress_{0};  // of sending
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace tenure::server

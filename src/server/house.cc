@@ -1,0 +1,122 @@
+// What clients ask of the server itself.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "server/server.h"
+#include "wire/resp_writer.h"
+
+namespace tenure::server {
+
+using wire::RespWriter;
+
+// There are no users yet.
+std::optional<Failure> Server::refusal(const wire::Conversation& /*conversation*/, const wire::Verb& /*verb*/) {
+  return std::nullopt;
+}
+
+Result<Done> Server::check(wire::Conversation& /*conversation*/, const wire::Credentials& /*credentials*/) {
+  return fail_with(ErrorCode::kErr, "AUTH: expected no password, since no users are configured; found one");
+}
+
+void Server::serve(wire::Conversation& conversation, const wire::Conversation::HouseRequests& request,
+                   Promise promise) {
+  std::visit([&](const auto& asked) { answer(conversation, asked, std::move(promise)); }, request);
+}
+
+void Server::answer(const wire::Conversation& /*asker*/, const wire::ListClients& /*request*/, Promise promise) {
+  std::string lines;
+  for (const auto& [id, connection] : connections_) lines += connection->line() + "\n";
+  std::move(promise).fulfil([&](RespWriter& out) { out.value(lines); });
+}
+
+void Server::answer(const wire::Conversation& asker, const wire::KillClient& request, Promise promise) {
+  std::vector<std::shared_ptr<Connection>> meant;
+  for (const auto& [id, connection] : connections_) {
+    if (request.id && static_cast<std::uint64_t>(*request.id) != id) continue;
+    if (request.address && *request.address != connection->address()) continue;
+    meant.push_back(connection);
+  }
+  std::move(promise).fulfil([&](RespWriter& out) {
+    if (request.counts) {
+      out.value(meant.size());
+    } else if (meant.empty()) {
+      out.error({ErrorCode::kErr, fmt::format("client: expected one at {}, found none", *request.address)});
+    } else {
+      out.simple("OK");
+    }
+  });
+  for (const auto& connection : meant) {
+    // Who kills itself is told so first.
+    if (connection->id() == asker.client_id()) {
+      connection->end();
+    } else {
+      connection->close();
+    }
+  }
+}
+
+void Server::answer(const wire::Conversation& /*asker*/, const wire::DescribeServer& request, Promise promise) {
+  const std::string text = describe(standing(), request.sections);
+  std::move(promise).fulfil([&](RespWriter& out) { out.value(text); });
+}
+
+Standing Server::standing() const {
+  Standing standing;
+  for (const auto& listener : listeners_) {
+    standing.addresses += (standing.addresses.empty() ? "" : " ") + text_of(listener->address());
+  }
+  standing.folder = config_.folder;
+  standing.uptime = ports_.clock.boot() - since_;
+  standing.is_stopping = is_stopping_;
+  standing.connections = connections_.size();
+  standing.connections_max = config_.clients.connections;
+  standing.waiting = static_cast<std::uint64_t>(std::count_if(
+      connections_.begin(), connections_.end(), [](const auto& entry) { return entry.second->is_waiting(); }));
+  standing.accepted = accepted_;
+  standing.turned_away = turned_away_;
+  standing.buffer_bytes = static_cast<std::uint64_t>(buffer_bytes_);
+  standing.state_bytes_max = config_.settings.state_bytes_max;
+  engine_.inspect([&](const State& state) {
+    standing.state_bytes = state.bytes();
+    standing.tasks = state.tasks().tasks();
+    standing.domains = state.work().domains();
+    standing.locks = state.locks().locks();
+    standing.fence = state.fence().value;
+  });
+  standing.durable = ports_.journal.durable();
+  standing.has_room = ports_.journal.has_room();
+  return standing;
+}
+
+// The last two are for tools that ask a Redis about its durability.
+void Server::answer(const wire::Conversation& /*asker*/, const wire::GetConfig& request, Promise promise) {
+  auto settings = config_.shown;
+  settings.emplace_back("appendonly", "yes");
+  settings.emplace_back("save", "");
+  const auto is_unwanted = [&](const auto& setting) {
+    return std::none_of(request.patterns.begin(), request.patterns.end(),
+                        [&](std::string_view pattern) { return matches(pattern, setting.first); });
+  };
+  settings.erase(std::remove_if(settings.begin(), settings.end(), is_unwanted), settings.end());
+  std::move(promise).fulfil([&](RespWriter& out) {
+    out.map(settings.size());
+    for (const auto& [name, value] : settings) out.field(name, std::string_view(value));
+  });
+}
+
+void Server::answer(const wire::Conversation& /*asker*/, const wire::MakeSnapshot& /*request*/, Promise promise) {
+  if (ports_.snapshots == nullptr) return std::move(promise).answer(Result<Done>(Done{}));
+  ports_.snapshots->ask([promise = std::move(promise)](const Result<Done>& made) mutable {
+    std::move(promise).answer(made);
+  });
+}
+
+void Server::answer(const wire::Conversation& asker, const wire::ShutDown& /*request*/, Promise promise) {
+  goodbyes_.push_back(std::move(promise));
+  goodbye_ids_.push_back(asker.client_id());
+  stop(fmt::format("SHUTDOWN by client {}", asker.client_id()));
+}
+
+}  // namespace tenure::server

@@ -1,0 +1,109 @@
+// tenured, the server.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include <sys/resource.h>
+
+#include <boost/asio/io_context.hpp>
+#include <fmt/core.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <tenure/version.h>
+#include "authority/seat.h"
+#include "base/entropy.h"
+#include "server/config.h"
+#include "server/listener.h"
+#include "server/server.h"
+
+namespace {
+
+using namespace tenure;          // NOLINT(google-build-using-namespace): this file is the program
+using namespace tenure::server;  // NOLINT(google-build-using-namespace)
+
+// Files of the journal, listeners, what libraries need.
+constexpr rlim_t kOtherFiles = 128;
+
+void set_up_log() {
+  auto log = spdlog::stderr_logger_mt("tenured");
+  log->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l: %v", spdlog::pattern_time_type::utc);
+  log->flush_on(spdlog::level::info);
+  spdlog::set_default_logger(std::move(log));
+}
+
+// As many file descriptors as connections may need; tells if the system does not give them.
+void raise_file_limit(std::uint64_t connections) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = connections + kOtherFiles;
+  if (limit.rlim_cur >= wanted) return;
+  rlimit raised{.rlim_cur = wanted, .rlim_max = std::max(limit.rlim_max, wanted)};
+  if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
+  raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+  spdlog::warn("this process may have {} open files, which is too few for {} connections: raise its limit (ulimit -n), "
+               "or lower --connections",
+               raised.rlim_cur, connections);
+}
+
+int refuse(const Failure& failure) {
+  spdlog::error("not started: {}", failure.message);
+  return 1;
+}
+
+void tell_addresses(const std::vector<std::unique_ptr<Listener>>& listeners, const Config& config) {
+  for (const auto& listener : listeners) spdlog::info("listening at {}", text_of(listener->address()));
+  if (config.is_http_port_given) spdlog::info("HTTP is not served yet: port {} stays closed", config.http_port);
+  const auto& first = listeners.front()->address();
+  spdlog::info("try: redis-cli -h {} -p {} LOCK.ACQUIRE orders 12345 me", first.address().to_string(), first.port());
+}
+
+int serve(Config config) {
+  spdlog::info("tenured {}", kVersion);
+  std::signal(SIGPIPE, SIG_IGN);
+  raise_file_limit(config.clients.connections);
+  boost::asio::io_context io(1);
+  auto listeners = bind_all(io, config);
+  if (!listeners) return refuse(listeners.error());
+  config.storage.tell = [](const std::string& line) { spdlog::info("{}", line); };
+  auto seat = Seat::open(config.folder, config.settings, config.storage);
+  if (!seat) return refuse(seat.error());
+  tell_addresses(*listeners, config);
+  Server server(config,
+                {.io = io,
+                 .engine = (*seat)->engine(),
+                 .journal = (*seat)->journal(),
+                 .snapshots = (*seat)->snapshots(),
+                 .clock = (*seat)->clock()},
+                std::move(*listeners), SystemEntropy().next());
+  const auto served = server.run();
+  const auto closed = (*seat)->close();
+  if (!served) {
+    spdlog::error("failed: {}; start again, which reads the journal anew", served.error().message);
+    return 1;
+  }
+  if (!closed) {
+    spdlog::error("the journal could not be closed: {}", closed.error().message);
+    return 1;
+  }
+  spdlog::info("stopped");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto read = read_config(argc, argv);
+  if (const auto* farewell = std::get_if<Farewell>(&read)) {
+    std::fputs(farewell->text.c_str(), farewell->status == 0 ? stdout : stderr);
+    return farewell->status;
+  }
+  set_up_log();
+  try {
+    return serve(std::get<Config>(read));
+  } catch (const std::exception& error) {
+    spdlog::critical("stopped by an error: {}", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,236 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+namespace tenure::server {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+// Long pauses are cut: the boot clock counts suspension, the timer may not.
+constexpr Millis kLongestPause = std::chrono::seconds(10);
+constexpr Millis kPatrol = std::chrono::seconds(1);
+// Of the ten seconds that stopping may take, what clients may use; and when the journal has failed.
+constexpr Millis kStopAtMost = std::chrono::seconds(6);
+constexpr Millis kFailAtMost = Millis{300};
+
+}  // namespace
+
+Server::Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners,
+               std::uint64_t run_id)
+    : config_(config),
+      ports_(ports),
+      engine_(ports.engine),
+      run_id_(run_id),
+      since_(ports.clock.boot()),
+      listeners_(std::move(listeners)),
+      signals_(ports.io),
+      alarm_(ports.io),
+      patrol_(ports.io),
+      deadline_(ports.io) {}
+
+Server::~Server() = default;
+
+// --- rounds ---
+
+Result<Done> Server::run() {
+  loop_ = std::this_thread::get_id();
+  engine_.on_earlier_due([this] {
+    is_due_earlier_ = true;
+    if (!is_loop_thread()) wake();
+  });
+  engine_.on_failure([this](const Failure& failure) { asio::post(ports_.io, [this, failure] { fail(failure); }); });
+  for (const auto& listener : listeners_) {
+    auto listening = listener->listen([this](asio::ip::tcp::socket socket) { accept(std::move(socket)); });
+    if (!listening) return listening;
+  }
+  await_signals();
+  look_around();
+  while (!is_over_) {
+    ports_.io.run_one();
+    ports_.io.poll();
+    end_round();
+  }
+  engine_.on_earlier_due(nullptr);
+  engine_.on_failure(nullptr);
+  while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
+  return failure_ ? Result<Done>(tl::unexpected(*failure_)) : Done{};
+}
+
+void Server::wake() {
+  asio::post(ports_.io, [] {});
+}
+
+void Server::on_answers(wire::Conversation& conversation) {
+  {
+    const MutexLock lock(mutex_);
+    answered_.push_back(conversation.client_id());
+    if (answered_.size() > 1) return;
+  }
+  // On its own thread the loop looks before it sleeps.
+  if (!is_loop_thread()) wake();
+}
+
+std::vector<std::uint64_t> Server::take_answered() {
+  std::vector<std::uint64_t> taken;
+  const MutexLock lock(mutex_);
+  taken.swap(answered_);
+  return taken;
+}
+
+bool Server::has_answered() const {
+  const MutexLock lock(mutex_);
+  return !answered_.empty();
+}
+
+// What is answered may let more requests begin, and those may be answered at once.
+void Server::end_round() {
+  do {
+    pass_time();
+    for (const std::uint64_t id : take_answered()) {
+      const auto found = connections_.find(id);
+      if (found == connections_.end()) continue;
+      found->second->go_on();
+      unsettled_.push_back(found->second);
+    }
+    engine_.hand_over();
+    settle_all();
+  } while (has_answered() || !unsettled_.empty());
+  set_alarm();
+  if (is_stopping_ && is_all_said()) is_over_ = true;
+}
+
+void Server::settle_all() {
+  std::vector<std::shared_ptr<Connection>> round;
+  round.swap(unsettled_);
+  for (const auto& connection : round) connection->settle();
+  if (buffer_bytes_ > static_cast<std::int64_t>(config_.clients.buffer_bytes)) close_largest();
+}
+
+void Server::pass_time() {
+  if (!is_due_earlier_.exchange(false) && engine_.now() < due_) return;
+  due_ = engine_.run_due();
+}
+
+void Server::set_alarm() {
+  if (alarm_at_ <= due_) return;
+  const Instant now = engine_.now();
+  const Millis pause = std::clamp(due_ - now, Millis{0}, kLongestPause);
+  alarm_at_ = now + pause;
+  alarm_.expires_after(pause);
+  alarm_.async_wait([this](const error_code& error) {
+    if (!error) alarm_at_ = kNever;
+  });
+}
+
+void Server::look_around() {
+  patrol_.expires_after(kPatrol);
+  patrol_.async_wait([this](const error_code& error) {
+    if (error) return;
+    std::vector<std::shared_ptr<Connection>> all;
+    all.reserve(connections_.size());
+    for (const auto& [id, connection] : connections_) all.push_back(connection);
+    for (const auto& connection : all) connection->close_if_stalled();
+    look_around();
+  });
+}
+
+// --- connections ---
+
+void Server::accept(asio::ip::tcp::socket socket) {
+  if (connections_.size() >= config_.clients.connections) {
+    ++turned_away_;
+    const std::string reply =
+        fmt::format("-BACKPRESSURE connections: expected fewer than {}, found {}\r\n", config_.clients.connections,
+                    connections_.size());
+    error_code ignored;
+    socket.non_blocking(true, ignored);
+    socket.write_some(asio::buffer(reply), ignored);
+    return;
+  }
+  const std::uint64_t id = ++accepted_;
+  wire::Conversation::Terms terms{
+      .client_id = id,
+      .own_session = fmt::format("connection:{:016x}:{}", run_id_, id),
+      .requests = {.request_bytes_max = config_.clients.request_bytes},
+      .payload_bytes_max = config_.settings.payload_bytes_max,
+      .pipelined_bytes_max = config_.clients.pipelined_bytes,
+      .output_bytes_max = kOutputBegun,
+  };
+  Connection::Owner& owner = *this;
+  auto connection =
+      std::make_shared<Connection>(std::move(socket), wire::Conversation::begin(engine_, *this, std::move(terms)), owner,
+                                   config_.clients, ports_.clock);
+  connections_.emplace(id, connection);
+  connection->start();
+}
+
+void Server::on_input(Connection& connection) { unsettled_.push_back(connection.shared_from_this()); }
+
+void Server::on_bytes(std::int64_t more) { buffer_bytes_ += more; }
+
+void Server::on_closed(Connection& connection) { connections_.erase(connection.id()); }
+
+void Server::close_largest() {
+  const auto largest = std::max_element(connections_.begin(), connections_.end(), [](const auto& a, const auto& b) {
+    return a.second->bytes() < b.second->bytes();
+  });
+  if (largest == connections_.end()) return;
+  std::shared_ptr(largest->second)->close("the buffers of all connections are too large, and its own is the largest");
+}
+
+// --- the end ---
+
+void Server::await_signals() {
+  if (!is_stopping_) {
+    error_code ignored;
+    signals_.add(SIGTERM, ignored);
+    signals_.add(SIGINT, ignored);
+  }
+  signals_.async_wait([this](const error_code& error, int number) {
+    if (error) return;
+    // A second one means it.
+    if (is_stopping_) is_over_ = true;
+    begin_to_stop(number == SIGINT ? "SIGINT" : "SIGTERM", kStopAtMost);
+    await_signals();
+  });
+}
+
+void Server::stop(std::string reason) {
+  asio::post(ports_.io, [this, reason = std::move(reason)] { begin_to_stop(reason, kStopAtMost); });
+}
+
+void Server::fail(const Failure& failure) {
+  failure_ = failure;
+  begin_to_stop(failure.message, kFailAtMost);
+}
+
+// Only those are left who asked for the end, and are answered by it.
+bool Server::is_all_said() const {
+  return connections_.size() <= goodbye_ids_.size() &&
+         std::all_of(connections_.begin(), connections_.end(), [&](const auto& entry) {
+           return std::find(goodbye_ids_.begin(), goodbye_ids_.end(), entry.first) != goodbye_ids_.end();
+         });
+}
+
+void Server::begin_to_stop(const std::string& reason, Millis at_most) {
+  deadline_.expires_after(at_most);
+  deadline_.async_wait([this](const error_code& error) {
+    if (error) return;
+    spdlog::warn("{} connections did not take their answers in time, and are cut off", connections_.size());
+    is_over_ = true;
+  });
+  if (std::exchange(is_stopping_, true)) return;
+  spdlog::info("stopping: {}", reason);
+  for (const auto& listener : listeners_) listener->close();
+  engine_.close();
+  for (const auto& [id, connection] : connections_) connection->end();
+}
+
+}  // namespace tenure::server

@@ -1,0 +1,130 @@
+// The server: one thread that talks to all clients.
+//
+// It goes in rounds:
+//
+//   wait until something happens -> read whatever has arrived, put each request to the engine -> hand all of it over to
+//   the journal at once -> send the answers that are there, each connection's in one piece -> do what time asks for
+//
+// Answers come on the journal's thread; the first of a batch wakes the loop, the others find it awake.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <absl/container/btree_map.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "authority/engine.h"
+#include "authority/snapshot_maker.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "journal/journal.h"
+#include "server/config.h"
+#include "server/connection.h"
+#include "server/listener.h"
+#include "server/standing.h"
+#include "wire/conversation.h"
+
+namespace tenure::server {
+
+// One thread, that of `run`; only `stop` and what the engine calls are for any.
+class Server final : private wire::Conversation::House, private Connection::Owner {
+ public:
+  // All of it outlives the server; the engine is closed by whoever runs the server, before that is destroyed.
+  struct Ports {
+    boost::asio::io_context& io;
+    Engine& engine;
+    const Journal& journal;
+    SnapshotMaker* snapshots;  // null: nothing to make
+    const Clock& clock;
+  };
+  Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
+  ~Server() override;
+
+  // Serves until it is stopped, by `stop`, a signal or SHUTDOWN, or until the journal fails: then with that failure.
+  // When it returns the engine takes no more requests, and every connection is closed.
+  Result<Done> run();
+  // Lets what is in flight be finished, as far as clients let it be within a few seconds.
+  void stop(std::string reason);
+
+ private:
+  // --- conversations ---
+  void on_answers(wire::Conversation& conversation) override;
+  std::optional<Failure> refusal(const wire::Conversation& conversation, const wire::Verb& verb) override;
+  Result<Done> check(wire::Conversation& conversation, const wire::Credentials& credentials) override;
+  void serve(wire::Conversation& conversation, const wire::Conversation::HouseRequests& request,
+             wire::Conversation::Promise promise) override;
+  using Promise = wire::Conversation::Promise;
+  void answer(const wire::Conversation& asker, const wire::ListClients& request, Promise promise);
+  void answer(const wire::Conversation& asker, const wire::KillClient& request, Promise promise);
+  void answer(const wire::Conversation& asker, const wire::DescribeServer& request, Promise promise);
+  void answer(const wire::Conversation& asker, const wire::GetConfig& request, Promise promise);
+  void answer(const wire::Conversation& asker, const wire::MakeSnapshot& request, Promise promise);
+  void answer(const wire::Conversation& asker, const wire::ShutDown& request, Promise promise);
+  [[nodiscard]] Standing standing() const;
+
+  // --- connections ---
+  void accept(boost::asio::ip::tcp::socket socket);
+  void on_input(Connection& connection) override;
+  void on_bytes(std::int64_t more) override;
+  void on_closed(Connection& connection) override;
+  void close_largest();
+
+  // --- rounds ---
+  void wake();
+  [[nodiscard]] bool is_loop_thread() const { return std::this_thread::get_id() == loop_; }
+  void end_round();
+  std::vector<std::uint64_t> take_answered() TENURE_EXCLUDES(mutex_);
+  [[nodiscard]] bool has_answered() const TENURE_EXCLUDES(mutex_);
+  void settle_all();
+  void pass_time();
+  void set_alarm();
+  void look_around();
+
+  // --- the end ---
+  void await_signals();
+  void begin_to_stop(const std::string& reason, Millis at_most);
+  void fail(const Failure& failure);
+  [[nodiscard]] bool is_all_said() const;
+
+  const Config& config_;
+  const Ports ports_;
+  Engine& engine_;
+  const std::uint64_t run_id_;
+  const Millis since_;
+  std::thread::id loop_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer alarm_;     // when time asks for something
+  boost::asio::steady_timer patrol_;    // for clients that stall
+  boost::asio::steady_timer deadline_;  // of stopping
+
+  absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
+  std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round
+  std::vector<Promise> goodbyes_;                                            // SHUTDOWNs, which are never answered
+  std::vector<std::uint64_t> goodbye_ids_;                                   // their connections
+  std::uint64_t accepted_ = 0;
+  std::uint64_t turned_away_ = 0;
+  std::int64_t buffer_bytes_ = 0;
+  Instant due_;                  // when time asks for something,
+  Instant alarm_at_ = kNever;    // and when the alarm rings
+  std::atomic<bool> is_due_earlier_ = true;
+  bool is_stopping_ = false;
+  bool is_over_ = false;
+  std::optional<Failure> failure_;
+
+  mutable Mutex mutex_;
+  std::vector<std::uint64_t> answered_ TENURE_GUARDED_BY(mutex_);  // connections that have answers
+};
+
+}  // namespace tenure::server
