@@ -1,5 +1,4 @@
 #include <tenure/authority.h>
-
 #include "authority/faces.h"
 #include "authority/seat.h"
 #include "authority/ticker.h"

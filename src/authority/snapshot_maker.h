@@ -29,7 +29,8 @@ class SnapshotMaker {
 
   // Makes one of the state as it is now, and waits for it.
   Result<Done> make() TENURE_EXCLUDES(mutex_);
-  // The same without waiting: `done` is told on the maker's thread. Those who ask while one is being made share the next.
+  // The same without waiting: `done` is told on the maker's thread. Those who ask while one is being made share the
+  // next.
   void ask(Callback<Done> done) TENURE_EXCLUDES(mutex_);
 
  private:
