@@ -40,21 +40,22 @@ class Options {
   // Understands 512kb and 16mb, too.
   void bytes(const std::string& flag, std::uint64_t& value, std::uint64_t least, const std::string& meaning) {
     add(flag, value, "BYTES", meaning)
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(static_cast<double>(least), kMost));
+        ->transform(CLI::AsSizeValue(false).description(""))
+        ->check(CLI::Range(static_cast<double>(least), kMost).description(""));
   }
   template <class T>
   void count(const std::string& flag, T& value, const std::string& meaning) {
     constexpr auto kWidest = std::min<std::uint64_t>(std::numeric_limits<T>::max(), std::uint64_t{1} << 62);
-    add(flag, value, "COUNT", meaning)->check(CLI::Range(1.0, static_cast<double>(kWidest)));
+    add(flag, value, "COUNT", meaning)->check(CLI::Range(1.0, static_cast<double>(kWidest)).description(""));
   }
   void time(const std::string& flag, Millis& value, const std::string& meaning) {
-    app_.add_option_function<std::int64_t>("--" + flag, [&value](std::int64_t ms) { value = Millis{ms}; }, meaning)
+    app_.add_option_function<std::int64_t>(
+            "--" + flag, [&value](std::int64_t ms) { value = Millis{ms}; }, meaning)
         ->default_str(fmt::format("{}", value.count()))
         ->type_name("MS")
         ->envname(variable_of(flag))
         ->group(group_)
-        ->check(CLI::Range(1.0, 366.0 * 24 * 3600 * 1000));
+        ->check(CLI::Range(1.0, 366.0 * 24 * 3600 * 1000).description(""));
   }
   void flag(const std::string& name, bool& value, const std::string& meaning) {
     app_.add_flag("--" + name, value, meaning)->envname(variable_of(name))->group(group_);
@@ -79,7 +80,7 @@ void declare_client_limits(Options& options, ClientLimits& limits) {
   options.count("connections", limits.connections, "Connections at a time");
   options.bytes("request-bytes", limits.request_bytes, 1024, "Of one request");
   options.bytes("pipelined-bytes", limits.pipelined_bytes, 1024,
-                "Received from one connection and not begun; beyond it no more is read");
+                "Received from one connection and not begun; beyond it no more is read, and one that waits is closed");
   options.bytes("output-bytes", limits.output_bytes, 1024,
                 "Answers that one connection has not taken; beyond it the connection is closed");
   options.bytes("buffer-bytes", limits.buffer_bytes, 1 << 20,
@@ -132,7 +133,9 @@ std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
   app.set_config("--config", "", "A file of lines like `port = 8368`")->type_name("FILE")->envname("TENURE_CONFIG");
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.footer(
-      "Every option is also an environment variable: TENURE_HTTP_PORT for --http-port.\n"
+      "BYTES may be written like 512kb or 16mb. Every option may also be a line of the file, or an environment "
+      "variable:\n"
+      "TENURE_HTTP_PORT for --http-port. A flag counts before the file, and that before the environment.\n"
       "Examples:\n  tenured --data /var/lib/tenure\n  tenured --data /tmp/t --port 0 --bind 127.0.0.1 --bind ::1");
   Options options(app);
   declare_place(options, config);

@@ -1,4 +1,4 @@
-// What the server is told: by flags, by the environment (TENURE_<FLAG>), and by a file; the first that says something
+// What the server is told: by flags, by a file, and by the environment (TENURE_<FLAG>); the first that says something
 // counts, in this order.
 #pragma once
 
@@ -19,10 +19,11 @@ namespace tenure::server {
 struct ClientLimits {
   std::uint64_t connections = 10'000;
   std::uint64_t request_bytes = std::uint64_t{16} << 20;
-  std::uint64_t pipelined_bytes = std::uint64_t{1} << 20;  // received and not begun; then it is not read from
-  std::uint64_t output_bytes = std::uint64_t{64} << 20;    // answers not taken; beyond, the connection is cut off
-  std::uint64_t buffer_bytes = std::uint64_t{1} << 30;     // of all together; beyond, the largest is cut off
-  Millis stalled = std::chrono::seconds(60);               // who takes nothing of an answer for so long is cut off
+  // Received and not begun: then it is not read from, or cut off if that is because it waits.
+  std::uint64_t pipelined_bytes = std::uint64_t{1} << 20;
+  std::uint64_t output_bytes = std::uint64_t{64} << 20;  // answers not taken; beyond, the connection is cut off
+  std::uint64_t buffer_bytes = std::uint64_t{1} << 30;   // of all together; beyond, the largest is cut off
+  Millis stalled = std::chrono::seconds(60);             // who takes nothing of an answer for so long is cut off
 };
 
 struct Config {

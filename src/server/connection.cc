@@ -2,10 +2,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
-
-#include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -33,14 +31,6 @@ std::string own_of(const tcp::socket& socket) {
   error_code error;
   const auto address = socket.local_endpoint(error);
   return error ? "?" : text_of(address);
-}
-
-// The client has closed its side; data that nobody reads may hide it from reading.
-bool has_gone(tcp::socket& socket) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (::getsockopt(socket.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
-  return info.tcpi_state == TCP_CLOSE_WAIT || info.tcpi_state == TCP_CLOSE;
 }
 
 }  // namespace
@@ -132,11 +122,16 @@ void Connection::settle() {
   if (is_closed_) return;
   const bool is_all_sent = send();
   if (is_closed_) return;
-  count_bytes();
-  if (output_.size() - sent_ + conversation_->output_bytes() > limits_.output_bytes) {
+  const std::size_t unsent = output_.size() - sent_ + conversation_->output_bytes();
+  count_bytes(conversation_->input_bytes() + unsent);
+  if (unsent > limits_.output_bytes) {
     return close("it does not take its answers");
   }
   if ((is_all_sent && is_over()) || (has_hung_up_ && conversation_->is_waiting())) return close();
+  // What it has sent would hide that it has gone, and nobody is granted anything who has.
+  if (conversation_->is_waiting() && !conversation_->wants_input()) {
+    return close("it has sent too much behind a request that waits");
+  }
   wait_readable();
 }
 
@@ -162,18 +157,12 @@ void Connection::close(std::string_view reason) {
 
 void Connection::close_if_stalled() {
   if (is_closed_) return;
-  if (is_writing_ && clock_.boot() - last_progress_ > limits_.stalled) return close("it does not take its answers");
-  if (!is_reading_ && !is_ending_ && !has_hung_up_ && has_gone(socket_)) {
-    has_hung_up_ = true;
-    owner_.on_input(*this);
-  }
+  if (is_writing_ && clock_.boot() - last_progress_ > limits_.stalled) close("it does not take its answers");
 }
 
-void Connection::count_bytes() {
-  const std::int64_t now = static_cast<std::int64_t>(conversation_->input_bytes() + output_.capacity());
-  if (now == bytes_) return;
-  owner_.on_bytes(now - bytes_);
-  bytes_ = now;
+void Connection::count_bytes(std::size_t bytes) {
+  const auto now = static_cast<std::int64_t>(bytes);
+  if (now != bytes_) owner_.on_bytes(now - std::exchange(bytes_, now));
 }
 
 std::string Connection::line() const {

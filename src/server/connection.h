@@ -56,7 +56,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void end();
   // At once. The reason is for the log; empty: none.
   void close(std::string_view reason = {});
-  // Has answers to send, and the client has taken nothing of them for too long; or has gone while nobody read.
+  // If it has answers to send, and the client has taken nothing of them for too long.
   void close_if_stalled();
 
   [[nodiscard]] std::uint64_t id() const { return conversation_->client_id(); }
@@ -75,7 +75,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // False: it is closed, or the socket takes no more for now.
   bool send();
   [[nodiscard]] bool is_over() const;
-  void count_bytes();
+  void count_bytes(std::size_t bytes);
 
   boost::asio::ip::tcp::socket socket_;
   const std::shared_ptr<wire::Conversation> conversation_;
@@ -91,7 +91,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool is_ending_ = false;
   bool has_hung_up_ = false;  // the client will say nothing more
   bool is_closed_ = false;
-  std::string output_;  // taken from the conversation,
+  std::string output_;    // taken from the conversation,
   std::size_t sent_ = 0;  // and sent of it
   Millis last_read_{0};
   Millis last_progress_{0};  // of sending

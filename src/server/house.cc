@@ -108,9 +108,8 @@ void Server::answer(const wire::Conversation& /*asker*/, const wire::GetConfig& 
 
 void Server::answer(const wire::Conversation& /*asker*/, const wire::MakeSnapshot& /*request*/, Promise promise) {
   if (ports_.snapshots == nullptr) return std::move(promise).answer(Result<Done>(Done{}));
-  ports_.snapshots->ask([promise = std::move(promise)](const Result<Done>& made) mutable {
-    std::move(promise).answer(made);
-  });
+  ports_.snapshots->ask(
+      [promise = std::move(promise)](const Result<Done>& made) mutable { std::move(promise).answer(made); });
 }
 
 void Server::answer(const wire::Conversation& asker, const wire::ShutDown& /*request*/, Promise promise) {

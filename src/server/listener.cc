@@ -35,8 +35,7 @@ std::string text_of(const tcp::endpoint& address) {
   return fmt::format(fmt::runtime(address.address().is_v6() ? "[{}]:{}" : "{}:{}"), host, address.port());
 }
 
-Result<std::unique_ptr<Listener>> Listener::bind(asio::io_context& io, const std::string& address,
-                                                 std::uint16_t port) {
+Result<std::unique_ptr<Listener>> Listener::bind(asio::io_context& io, const std::string& address, std::uint16_t port) {
   error_code error;
   const auto host = asio::ip::make_address(address, error);
   if (error) {

@@ -2,7 +2,6 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-
 #include <sys/resource.h>
 
 #include <boost/asio/io_context.hpp>
@@ -13,6 +12,7 @@
 #include <tenure/version.h>
 #include "authority/seat.h"
 #include "base/entropy.h"
+#include "base/files.h"
 #include "server/config.h"
 #include "server/listener.h"
 #include "server/server.h"
@@ -42,9 +42,10 @@ void raise_file_limit(std::uint64_t connections) {
   if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
   raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &raised);
-  spdlog::warn("this process may have {} open files, which is too few for {} connections: raise its limit (ulimit -n), "
-               "or lower --connections",
-               raised.rlim_cur, connections);
+  spdlog::warn(
+      "this process may have {} open files, which is too few for {} connections: raise its limit (ulimit -n), "
+      "or lower --connections",
+      raised.rlim_cur, connections);
 }
 
 int refuse(const Failure& failure) {
@@ -68,7 +69,11 @@ int serve(Config config) {
   if (!listeners) return refuse(listeners.error());
   config.storage.tell = [](const std::string& line) { spdlog::info("{}", line); };
   auto seat = Seat::open(config.folder, config.settings, config.storage);
-  if (!seat) return refuse(seat.error());
+  if (!seat) {
+    Failure failure = seat.error();
+    if (is_in_use(failure)) failure.message += "; stop it, or choose another folder with --data";
+    return refuse(failure);
+  }
   tell_addresses(*listeners, config);
   Server server(config,
                 {.io = io,

@@ -35,7 +35,7 @@ Server::Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Li
       patrol_(ports.io),
       deadline_(ports.io) {}
 
-Server::~Server() = default;
+Server::~Server() { let_go(); }
 
 // --- rounds ---
 
@@ -57,9 +57,7 @@ Result<Done> Server::run() {
     ports_.io.poll();
     end_round();
   }
-  engine_.on_earlier_due(nullptr);
-  engine_.on_failure(nullptr);
-  while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
+  let_go();
   return failure_ ? Result<Done>(tl::unexpected(*failure_)) : Done{};
 }
 
@@ -141,14 +139,20 @@ void Server::look_around() {
   });
 }
 
+// From now on nobody calls.
+void Server::let_go() {
+  engine_.on_earlier_due(nullptr);
+  engine_.on_failure(nullptr);
+  while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
+}
+
 // --- connections ---
 
 void Server::accept(asio::ip::tcp::socket socket) {
   if (connections_.size() >= config_.clients.connections) {
     ++turned_away_;
-    const std::string reply =
-        fmt::format("-BACKPRESSURE connections: expected fewer than {}, found {}\r\n", config_.clients.connections,
-                    connections_.size());
+    const std::string reply = fmt::format("-BACKPRESSURE connections: expected fewer than {}, found {}\r\n",
+                                          config_.clients.connections, connections_.size());
     error_code ignored;
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(reply), ignored);
@@ -165,8 +169,8 @@ void Server::accept(asio::ip::tcp::socket socket) {
   };
   Connection::Owner& owner = *this;
   auto connection =
-      std::make_shared<Connection>(std::move(socket), wire::Conversation::begin(engine_, *this, std::move(terms)), owner,
-                                   config_.clients, ports_.clock);
+      std::make_shared<Connection>(std::move(socket), wire::Conversation::begin(engine_, *this, std::move(terms)),
+                                   owner, config_.clients, ports_.clock);
   connections_.emplace(id, connection);
   connection->start();
 }
@@ -220,6 +224,7 @@ bool Server::is_all_said() const {
 }
 
 void Server::begin_to_stop(const std::string& reason, Millis at_most) {
+  if (is_stopping_ && !failure_) return;
   deadline_.expires_after(at_most);
   deadline_.async_wait([this](const error_code& error) {
     if (error) return;

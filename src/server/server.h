@@ -96,6 +96,7 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   void begin_to_stop(const std::string& reason, Millis at_most);
   void fail(const Failure& failure);
   [[nodiscard]] bool is_all_said() const;
+  void let_go();
 
   const Config& config_;
   const Ports ports_;
@@ -116,8 +117,8 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   std::uint64_t accepted_ = 0;
   std::uint64_t turned_away_ = 0;
   std::int64_t buffer_bytes_ = 0;
-  Instant due_;                  // when time asks for something,
-  Instant alarm_at_ = kNever;    // and when the alarm rings
+  Instant due_;                // when time asks for something,
+  Instant alarm_at_ = kNever;  // and when the alarm rings
   std::atomic<bool> is_due_earlier_ = true;
   bool is_stopping_ = false;
   bool is_over_ = false;

@@ -50,8 +50,7 @@ class Host {
     std::vector<std::unique_ptr<Listener>> listeners;
     listeners.push_back(std::move(*listener));
     server_.emplace(
-        config_,
-        Server::Ports{.io = io_, .engine = engine, .journal = journal, .snapshots = nullptr, .clock = clock},
+        config_, Server::Ports{.io = io_, .engine = engine, .journal = journal, .snapshots = nullptr, .clock = clock},
         std::move(listeners), 1);
     loop_ = std::thread([this] { ended_ = server_->run(); });
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-
 #include <unistd.h>
 
 #include <fmt/format.h>
