@@ -11,7 +11,7 @@ from tenured import Tenured
 class Benchmark(unittest.TestCase):
     def run_against(self, server, *words, requests=5000):
         found = subprocess.run(["redis-benchmark", "-h", "127.0.0.1", "-p", str(server.port), "-c", "20", "-n",
-                                str(requests), "-r", "1000000", "-e", "-q", *words],
+                                str(requests), "-r", "1000000", "-q", *words],
                                capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
         self.assertNotIn("Error", found.stdout + found.stderr)

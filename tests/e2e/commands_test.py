@@ -16,7 +16,7 @@ def read_script():
     for number, line in enumerate(SCRIPT.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith("> "):
             exchanges.append((number, line[2:], []))
-        elif exchanges and not line.startswith("#"):
+        elif exchanges and (not line.startswith("#") or line == "# Journal"):
             exchanges[-1][2].append(line)
     return exchanges
 
@@ -47,25 +47,27 @@ def main():
                 command = command.replace(name, value)
             seen.add(command.split()[0].upper())
             # What is printed ends where the answer to an ECHO of our own begins.
-            is_last = command == "QUIT"
             mark = f"-- {number} --"
-            cli.stdin.write(command + "\n" + ("" if is_last else f'ECHO "{mark}"\n'))
+            cli.stdin.write(f'{command}\nECHO "{mark}"\n')
             cli.stdin.flush()
             found = []
-            while not is_last:
+            while True:
                 line = cli.stdout.readline()
                 if not line or line.rstrip("\n") == mark:
                     break
                 found.append(line.rstrip("\n"))
-            if is_last:
-                found = cli.communicate(timeout=60)[0].splitlines()
             found, expected = [[line for line in lines if line] for lines in (found, expected)]
             problem = compare(found, expected, known)
             if problem:
                 failures.append(f"{SCRIPT.name}:{number}: {command}\n  {problem}\n  found: {found}")
+        cli.communicate(timeout=60)
+        with server.connect() as client:
+            # redis-cli keeps it to itself when it is typed.
+            if client.ask("QUIT") != "OK" or not client.is_closed_by_server():
+                failures.append("QUIT: expected OK and the end of the connection")
         with server.connect() as client:
             names = {row[0].upper() for row in client.ask("COMMAND")}
-    failures += [f"never typed: {name}" for name in sorted(names - seen - {"COMMAND", "SHUTDOWN", "INFO"})]
+    failures += [f"never typed: {name}" for name in sorted(names - seen - {"SHUTDOWN", "QUIT"})]
     if failures:
         sys.exit("\n".join(failures))
     print(f"redis-cli: {len(read_script())} commands typed, every answer as expected")

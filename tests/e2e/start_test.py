@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -29,7 +28,7 @@ class Refusals(unittest.TestCase):
 
     def test_a_folder_in_use(self):
         with Tenured() as first:
-            self.refused(run("--data", first.folder, "--port", "0"), first.folder, "another process")
+            self.refused(run("--data", first.folder, "--port", "0"), first.folder, "in use by process", "--data")
 
     def test_a_damaged_journal(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -86,17 +85,17 @@ class Starts(unittest.TestCase):
                 with tenured.Client(port, host) as client:
                     self.assertEqual(client.ask("PING"), "PONG")
 
-    def test_flags_beat_the_environment_which_beats_the_file(self):
+    def test_flags_count_before_the_file_and_that_before_the_environment(self):
         with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
-            file.write("waiters = 7\nbacklog = 8\ndomains = 9\n")
+            file.write("waiters = 7\nbacklog = 8\n")
             file.flush()
-            os.environ.update(TENURE_WAITERS="70", TENURE_BACKLOG="80")
+            os.environ.update(TENURE_WAITERS="70", TENURE_BACKLOG="80", TENURE_DOMAINS="90")
             try:
                 with Tenured("--config", file.name, "--waiters", "700") as server, server.connect() as client:
                     told = client.ask("CONFIG", "GET", "waiters", "backlog", "domains")
             finally:
-                del os.environ["TENURE_WAITERS"], os.environ["TENURE_BACKLOG"]
-        self.assertEqual(dict(zip(told[::2], told[1::2])), {"waiters": "700", "backlog": "80", "domains": "9"})
+                del os.environ["TENURE_WAITERS"], os.environ["TENURE_BACKLOG"], os.environ["TENURE_DOMAINS"]
+        self.assertEqual(dict(zip(told[::2], told[1::2])), {"waiters": "700", "backlog": "8", "domains": "90"})
 
     def test_the_http_port_is_accepted_and_said_not_to_be_served(self):
         with Tenured("--http-port", "0") as server:

@@ -56,6 +56,7 @@ class Tenured:
         """Its exit status."""
         status = self.process.wait(timeout)
         self.reader.join(PATIENCE)
+        self.process.stderr.close()
         return status
 
     def stop(self):
