@@ -16,6 +16,8 @@ using boost::system::error_code;
 // Long pauses are cut: the boot clock counts suspension, the timer may not.
 constexpr Millis kLongestPause = std::chrono::seconds(10);
 constexpr Millis kPatrol = std::chrono::seconds(1);
+// Requests of one connection at a time: each may be answered with a whole result, before anything of it is sent.
+constexpr std::size_t kUnderWay = 128;
 // Of the ten seconds that stopping may take, what clients may use; and when the journal has failed.
 constexpr Millis kStopAtMost = std::chrono::seconds(6);
 constexpr Millis kFailAtMost = Millis{300};
@@ -164,6 +166,7 @@ void Server::accept(asio::ip::tcp::socket socket) {
       .own_session = fmt::format("connection:{:016x}:{}", run_id_, id),
       .requests = {.request_bytes_max = config_.clients.request_bytes},
       .payload_bytes_max = config_.settings.payload_bytes_max,
+      .under_way_max = kUnderWay,
       .pipelined_bytes_max = config_.clients.pipelined_bytes,
       .output_bytes_max = kOutputBegun,
   };

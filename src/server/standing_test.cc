@@ -13,7 +13,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string sections(std::vector<std::string_view> wanted) { return describe(Standing{.tasks = 3}, wanted); }
+std::string sections(const std::vector<std::string_view>& wanted) {
+  Standing standing;
+  standing.tasks = 3;
+  return describe(standing, wanted);
+}
 
 TEST(StandingTest, TheFirstFieldIsTheVersion) {
   EXPECT_THAT(sections({}), StartsWith(fmt::format("# Server\r\ntenure_version:{}\r\n", kVersion)));

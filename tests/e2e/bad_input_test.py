@@ -194,9 +194,9 @@ class Limits(unittest.TestCase):
 
     def test_a_client_that_never_reads_is_cut_off(self):
         with Tenured("--stalled-ms", "500") as server, server.connect() as client:
-            client.ask("TASK.SUBMIT", "q", "x" * MIB, "ID", "big")
+            client.ask("TASK.SUBMIT", "q", "x", "ID", "big")
             lease = client.ask("TASK.LEASE", "w", "1", "q")[0]
-            client.ask("TASK.COMPLETE", "big", lease[3], "RESULT", "y" * MIB)
+            client.ask("TASK.COMPLETE", "big", lease[3], "RESULT", "y" * 100_000)
             before = server.memory_peak()
             with server.connect(receive_buffer=4096) as greedy, self.assertRaises(ConnectionError):
                 while True:
@@ -205,12 +205,13 @@ class Limits(unittest.TestCase):
             self.assertLess(server.memory_peak() - before, 32 * MIB)
             self.assertIn("does not take its answers", server.log())
 
-    def test_an_answer_larger_than_the_limit_cuts_its_reader_off(self):
+    def test_who_asks_for_more_than_the_limit_and_does_not_read_is_cut_off(self):
         with Tenured("--output-bytes", "4mb") as server, server.connect() as client:
-            for _ in range(16):
-                client.ask("TASK.SUBMIT", "q", "x" * MIB)
+            client.ask("TASK.SUBMIT", "q", "x", "ID", "big")
+            lease = client.ask("TASK.LEASE", "w", "1", "q")[0]
+            client.ask("TASK.COMPLETE", "big", lease[3], "RESULT", "y" * MIB)
             with server.connect(receive_buffer=4096) as greedy:
-                greedy.put("TASK.LEASE", "w", "1", "q", "COUNT", "16")
+                greedy.send(tenured.request("TASK.GET", "big") * 64)
                 self.assertTrue(greedy.is_closed_by_server())
             self.assertEqual(client.ask("PING"), "PONG")
             self.assertIn("does not take its answers", server.log())
