@@ -1,7 +1,6 @@
 # The build's vocabulary: a folder says what it is in one line, its sources are found by name.
 #
 #   tenure_library(DEPENDS <targets>)        every .cc of the folder -> library tenure_<folder>
-#   tenure_main(<name>)                      its main.cc, which is left out of the library -> executable <name>
 #   tenure_program(<name> DEPENDS <targets>) every .cc of the folder -> executable <name>
 #
 # Files named *_test.cc are left out of both; they become the gtest executable <folder>_test. Sources of a target are
@@ -74,7 +73,6 @@ function(tenure_library)
   get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   set(name tenure_${folder})
   tenure_glob("${CMAKE_CURRENT_SOURCE_DIR}" sources tests)
-  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
@@ -93,14 +91,6 @@ function(tenure_library)
   if(tests)
     tenure_gtest(${folder}_test ${folder} unit SOURCES ${tests} DEPENDS ${tested})
   endif()
-endfunction()
-
-function(tenure_main name)
-  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
-  add_executable(${name} main.cc)
-  target_link_libraries(${name} PRIVATE tenure_${folder})
-  tenure_precompile(${name} precompiled.h)
-  add_dependencies(programs ${name})
 endfunction()
 
 function(tenure_program name)
