@@ -124,6 +124,10 @@ void note_values(const CLI::App& app, Config& config) {
   config.is_http_port_given = app.count("--http-port") > 0;
 }
 
+Farewell refused(std::string_view why) {
+  return {2, fmt::format("tenured: {}\nRun tenured --help for all options.\n", why)};
+}
+
 }  // namespace
 
 std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
@@ -144,11 +148,13 @@ std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
   declare_rules(options, config);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::FileError& error) {
+    return refused(fmt::format("--config: {}", error.what()));
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     std::ostringstream problem;
     if (app.exit(error, out, problem) == 0) return Farewell{0, out.str()};
-    return Farewell{2, fmt::format("tenured: {}\nRun tenured --help for all options.\n", error.what())};
+    return refused(error.what());
   }
   note_values(app, config);
   return config;

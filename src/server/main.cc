@@ -53,10 +53,10 @@ int refuse(const Failure& failure) {
   return 1;
 }
 
-void tell_addresses(const std::vector<std::unique_ptr<Listener>>& listeners, const Config& config) {
-  for (const auto& listener : listeners) spdlog::info("listening at {}", text_of(listener->address()));
+void tell_addresses(const std::vector<boost::asio::ip::tcp::endpoint>& addresses, const Config& config) {
+  for (const auto& address : addresses) spdlog::info("listening at {}", text_of(address));
   if (config.is_http_port_given) spdlog::info("HTTP is not served yet: port {} stays closed", config.http_port);
-  const auto& first = listeners.front()->address();
+  const auto& first = addresses.front();
   spdlog::info("try: redis-cli -h {} -p {} LOCK.ACQUIRE orders 12345 me", first.address().to_string(), first.port());
 }
 
@@ -74,7 +74,8 @@ int serve(Config config) {
     if (is_in_use(failure)) failure.message += "; stop it, or choose another folder with --data";
     return refuse(failure);
   }
-  tell_addresses(*listeners, config);
+  std::vector<boost::asio::ip::tcp::endpoint> addresses;
+  for (const auto& listener : *listeners) addresses.push_back(listener->address());
   Server server(config,
                 {.io = io,
                  .engine = (*seat)->engine(),
@@ -82,6 +83,8 @@ int serve(Config config) {
                  .snapshots = (*seat)->snapshots(),
                  .clock = (*seat)->clock()},
                 std::move(*listeners), SystemEntropy().next());
+  if (const auto open = server.open(); !open) return refuse(open.error());
+  tell_addresses(addresses, config);
   const auto served = server.run();
   const auto closed = (*seat)->close();
   if (!served) {

@@ -41,6 +41,15 @@ Server::~Server() { let_go(); }
 
 // --- rounds ---
 
+Result<Done> Server::open() {
+  await_signals();
+  for (const auto& listener : listeners_) {
+    auto listening = listener->listen([this](asio::ip::tcp::socket socket) { accept(std::move(socket)); });
+    if (!listening) return listening;
+  }
+  return Done{};
+}
+
 Result<Done> Server::run() {
   loop_ = std::this_thread::get_id();
   engine_.on_earlier_due([this] {
@@ -48,11 +57,6 @@ Result<Done> Server::run() {
     if (!is_loop_thread()) wake();
   });
   engine_.on_failure([this](const Failure& failure) { asio::post(ports_.io, [this, failure] { fail(failure); }); });
-  for (const auto& listener : listeners_) {
-    auto listening = listener->listen([this](asio::ip::tcp::socket socket) { accept(std::move(socket)); });
-    if (!listening) return listening;
-  }
-  await_signals();
   look_around();
   while (!is_over_) {
     ports_.io.run_one();

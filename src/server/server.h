@@ -51,6 +51,8 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
   ~Server() override;
 
+  // From now on clients may connect, and signals stop it; both are served by `run`, which is called if this succeeds.
+  Result<Done> open();
   // Serves until it is stopped, by `stop`, a signal or SHUTDOWN, or until the journal fails: then with that failure.
   // When it returns the engine takes no more requests, and every connection is closed.
   Result<Done> run();

@@ -52,6 +52,7 @@ class Host {
     server_.emplace(
         config_, Server::Ports{.io = io_, .engine = engine, .journal = journal, .snapshots = nullptr, .clock = clock},
         std::move(listeners), 1);
+    EXPECT_EQ("OK", word(server_->open()));
     loop_ = std::thread([this] { ended_ = server_->run(); });
   }
   explicit Host(const World& world) : Host(*world.engine, world.journal, *world.clock) {}

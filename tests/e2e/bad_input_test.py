@@ -202,7 +202,8 @@ class Limits(unittest.TestCase):
                 while True:
                     greedy.put("TASK.GET", "big")
             self.assertEqual(client.ask("PING"), "PONG")
-            self.assertLess(server.memory_peak() - before, 32 * MIB)
+            # 128 answers of 100 kB may be under way, each held by the engine, then in its place, then in the output.
+            self.assertLess(server.memory_peak() - before, 64 * MIB)
             self.assertIn("does not take its answers", server.log())
 
     def test_who_asks_for_more_than_the_limit_and_does_not_read_is_cut_off(self):

@@ -24,7 +24,8 @@ class Tenured:
         self.lines = []
         self.addresses = []
         self.process = subprocess.Popen([*before, PROGRAM, "--data", self.folder, "--port", "0", *flags],
-                                        stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+                                        stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                                        start_new_session=True)
         ready = threading.Event()
         self.reader = threading.Thread(target=self._read, args=(ready,), daemon=True)
         self.reader.start()
@@ -64,8 +65,11 @@ class Tenured:
         return self.wait()
 
     def kill(self):
-        if self.process.poll() is None:
-            self.process.kill()
+        """Also what stands between: `before` would leave the server behind."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         return self.wait()
 
     def memory_peak(self):
@@ -196,4 +200,4 @@ def in_thread(work):
 
 
 def main():
-    unittest.main(verbosity=1, argv=[sys.argv[0], *sys.argv[1:]])
+    unittest.main(verbosity=2, argv=[sys.argv[0], *sys.argv[1:]])
