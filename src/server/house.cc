@@ -106,7 +106,7 @@ void Server::answer(const wire::Conversation& /*asker*/, const wire::GetConfig& 
   });
 }
 
-void Server::answer(const wire::Conversation& /*asker*/, const wire::MakeSnapshot& /*request*/, Promise promise) {
+void Server::answer(const wire::Conversation& /*asker*/, const wire::MakeSnapshot& /*request*/, Promise promise) const {
   if (ports_.snapshots == nullptr) return std::move(promise).answer(Result<Done>(Done{}));
   ports_.snapshots->ask(
       [promise = std::move(promise)](const Result<Done>& made) mutable { std::move(promise).answer(made); });

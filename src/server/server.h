@@ -71,7 +71,7 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   void answer(const wire::Conversation& asker, const wire::KillClient& request, Promise promise);
   void answer(const wire::Conversation& asker, const wire::DescribeServer& request, Promise promise);
   void answer(const wire::Conversation& asker, const wire::GetConfig& request, Promise promise);
-  void answer(const wire::Conversation& asker, const wire::MakeSnapshot& request, Promise promise);
+  void answer(const wire::Conversation& asker, const wire::MakeSnapshot& request, Promise promise) const;
   void answer(const wire::Conversation& asker, const wire::ShutDown& request, Promise promise);
   [[nodiscard]] Standing standing() const;
 
