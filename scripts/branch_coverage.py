@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Reads `llvm-cov export -format=text` from stdin and fails if a branch of the given folder was never taken.
+"""branch_coverage.py FOLDER EXPORT...: fails if a branch of the folder was never taken.
+
+An export is what `llvm-cov export -format=text` tells of one program.
 
 A branch is one side (true or false) of one condition. It counts as taken if any instantiation of a template, and any
 program, took it. A condition that comes from a macro belongs to the place where the macro is used. Conditions inside
@@ -59,12 +61,26 @@ def branches(function):
         yield place, (place, spelled, seen[place, spelled]), taken, not_taken
 
 
+def functions(exports):
+    for export in exports:
+        with open(export, encoding="utf-8") as file:
+            yield from json.load(file)["data"][0]["functions"]
+
+
 def main():
     folder = os.path.realpath(sys.argv[1]) + os.sep
+
+    def is_ours(path):
+        return path.startswith(folder) and not path.endswith("_test.cc")
+
     counts = collections.defaultdict(lambda: [0, 0])
-    for function in json.load(sys.stdin)["data"][0]["functions"]:
+    runs = collections.Counter()  # by the place of a function
+    for function in functions(sys.argv[2:]):
+        first = function["regions"][0]
+        if is_ours(function["filenames"][0]):
+            runs[function["filenames"][0], first[0]] += function["count"]
         for place, key, taken, not_taken in branches(function):
-            if place[0].startswith(folder) and not place[0].endswith("_test.cc"):
+            if is_ours(place[0]):
                 counts[key][0] += taken
                 counts[key][1] += not_taken
 
@@ -84,6 +100,9 @@ def main():
 
     print(f"\nalways-on checks, not counted: {len(checks)}")
     print("".join(f"  {place}: met {count} times\n" for place, count in checks.items()), end="")
+    idle = [f"{os.path.relpath(path)}:{line}" for (path, line), count in sorted(runs.items()) if count == 0]
+    print(f"functions of {sys.argv[1]}: {len(runs) - len(idle)} of {len(runs)} called")
+    print("".join(f"  {place}: never called\n" for place in idle), end="")
     print(f"branches of {sys.argv[1]}: {total - len(missed)} of {total} taken")
     print("".join(f"  {line}\n" for line in missed), end="")
     if total == 0:
