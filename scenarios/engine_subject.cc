@@ -153,6 +153,9 @@ Result<Done> EngineSubject::restart(const std::vector<KeptFrame>& frames) {
   for (const KeptFrame& frame : frames) journal->append(0, frame.stamp, frame.payload);
   auto engine = Engine::start(settings_, {.clock = *clock_, .entropy = entropy_, .journal = *journal});
   if (!engine) return tl::unexpected(engine.error());
+  // What the old one does until it is gone is nobody's business.
+  if (engine_ != nullptr) engine_->observe(nullptr);
+  before_restart_();
   engine_ = std::move(*engine);
   journal_ = std::move(journal);
   durable_.reset();
@@ -160,6 +163,7 @@ Result<Done> EngineSubject::restart(const std::vector<KeptFrame>& frames) {
   proof_.restart(*journal_);
   engine_->observe(
       [this](const State& live, Instant stamp, std::string_view record) { proof_.check(live, stamp, record); });
+  after_restart_();
   return Done{};
 }
 

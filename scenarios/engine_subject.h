@@ -32,6 +32,17 @@ class EngineSubject final : public Subject {
   [[nodiscard]] std::string breach() const override { return proof_.breach(); }
   void finish() override;
 
+  // --- for a subject that stands before the engine ---
+  // A restart replaces the engine: `before` is called while the old one is there, `after` with the new one.
+  void on_restart(std::function<void()> before, std::function<void()> after) {
+    before_restart_ = std::move(before);
+    after_restart_ = std::move(after);
+  }
+  [[nodiscard]] Engine& engine() { return *engine_; }
+  [[nodiscard]] const Journal& frames_kept() const { return *journal_; }
+  [[nodiscard]] const Clock& clock() const { return *clock_; }
+  [[nodiscard]] const Settings& limits() const { return settings_; }
+
  private:
   static constexpr Instant kStart{1'767'225'600'000};  // 2026-01-01T00:00:00Z
 
@@ -117,6 +128,8 @@ class EngineSubject final : public Subject {
   std::uint64_t shown_ = 0;                // the last frame that `journal` has shown
   std::string label_;                      // of the command that runs
   std::map<std::string, Ticket> tickets_;  // of waits, by label
+  std::function<void()> before_restart_ = [] {};
+  std::function<void()> after_restart_ = [] {};
 };
 
 }  // namespace tenure::scenario

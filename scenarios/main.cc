@@ -1,7 +1,7 @@
-// tenure-scenarios [--rewrite] FILE|FOLDER...
+// tenure-scenarios [--wire] [--rewrite] FILE|FOLDER...
 //
 // Runs scenarios and compares what the authority answers with what they expect; with --rewrite makes what it answers
-// the expectation. Exits with 1 if anything differs. See README.md for the language.
+// the expectation; with --wire asks through a server. Exits with 1 if anything differs. See README.md for the language.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,13 +15,14 @@
 #include "engine_subject.h"
 #include "runner.h"
 #include "script.h"
+#include "wire_subject.h"
 
 namespace tenure::scenario {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kUsage = "usage: tenure-scenarios [--rewrite] FILE|FOLDER...\n";
+constexpr std::string_view kUsage = "usage: tenure-scenarios [--wire] [--rewrite] FILE|FOLDER...\n";
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -64,10 +65,10 @@ void print_difference(const Script& script, const Step& step, const std::vector<
 }
 
 // True if the script holds, or was made to.
-bool run_script(const std::string& path, bool rewrite) {
+bool run_script(const std::string& path, bool wire, bool rewrite) {
   const Script script = parse_script(path, read_file(path));
-  EngineSubject subject;
-  const auto transcripts = Runner(subject).run(script);
+  const auto subject = wire ? make_wire_subject() : std::make_unique<EngineSubject>();
+  const auto transcripts = Runner(*subject).run(script);
   if (rewrite) {
     write_file(path, write_script(script, transcripts));
     return true;
@@ -82,11 +83,14 @@ bool run_script(const std::string& path, bool rewrite) {
 }
 
 int run(const std::vector<std::string>& arguments) {
+  bool wire = false;
   bool rewrite = false;
   std::vector<std::string> scripts;
   for (const std::string& argument : arguments) {
     if (argument == "--rewrite") {
       rewrite = true;
+    } else if (argument == "--wire") {
+      wire = true;
     } else if (argument.starts_with('-')) {
       fmt::print(stderr, "{}", kUsage);
       return 2;
@@ -101,7 +105,7 @@ int run(const std::vector<std::string>& arguments) {
   int failed = 0;
   for (const std::string& script : scripts) {
     try {
-      if (!run_script(script, rewrite)) ++failed;
+      if (!run_script(script, wire, rewrite)) ++failed;
     } catch (const ScriptError& error) {
       fmt::print("{}\n", error.what());
       ++failed;

@@ -41,6 +41,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // CLI11 says that a command is missing, but not what was found in its place.
+    const auto found = app.remaining(true);
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !found.empty()) {
+      fmt::print(stderr, "tenure: expected a command, found '{}'\n", found.front());
+    }
     // Whatever is wrong with the arguments, the status is 1; it is 0 for --help and --version, if they could be read.
     const int status = app.exit(error) == 0 ? 0 : 1;
     return std::cout.flush() ? status : 1;

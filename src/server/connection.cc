@@ -17,7 +17,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t kReadAtOnce = std::size_t{4} << 10;
+// Of a read for which the first bytes were not enough.
+constexpr std::size_t kReadAtOnce = std::size_t{16} << 10;
 // A connection that was busy keeps so much of its buffer.
 constexpr std::size_t kOutputKept = std::size_t{16} << 10;
 
@@ -59,25 +60,40 @@ void Connection::start() {
 void Connection::wait_readable() {
   if (is_reading_ || is_closed_ || is_ending_ || has_hung_up_ || !conversation_->wants_input()) return;
   is_reading_ = true;
-  socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code& error) {
-    self->is_reading_ = false;
-    if (!error) self->read();
-  });
+  // To wait until there is something and then to read it would be a system call more for each request: Asio tells epoll
+  // of every wait. Few bytes, because as many lie here for every connection that is idle.
+  socket_.async_read_some(asio::buffer(first_bytes_),
+                          [self = shared_from_this()](const error_code& error, std::size_t count) {
+                            self->is_reading_ = false;
+                            self->on_read(error, count);
+                          });
 }
 
-void Connection::read() {
+void Connection::on_read(const error_code& error, std::size_t count) {
   if (is_closed_ || is_ending_) return;
-  const absl::Span<char> room = conversation_->room(kReadAtOnce);
-  const ssize_t count = ::recv(socket_.native_handle(), room.data(), room.size(), MSG_DONTWAIT);
-  if (count > 0) {
-    last_read_ = clock_.boot();
-    conversation_->received(static_cast<std::size_t>(count));
-  } else if (count == 0) {
+  if (error == asio::error::eof) {
     has_hung_up_ = true;
-  } else if (errno != EAGAIN && errno != EINTR) {
+  } else if (error) {
     return close();
+  } else {
+    last_read_ = clock_.boot();
+    take_in(count);
   }
   owner_.on_input(*this);
+}
+
+// Whoever has filled the first bytes has sent more.
+void Connection::take_in(std::size_t count) {
+  const bool has_more = count == first_bytes_.size();
+  const absl::Span<char> room = conversation_->room(has_more ? kReadAtOnce : count);
+  std::memcpy(room.data(), first_bytes_.data(), count);
+  if (has_more) {
+    const absl::Span<char> rest = room.subspan(count);
+    const ssize_t more = ::recv(socket_.native_handle(), rest.data(), rest.size(), MSG_DONTWAIT);
+    // An end or an error is met again by the next read.
+    if (more > 0) count += static_cast<std::size_t>(more);
+  }
+  conversation_->received(count);
 }
 
 bool Connection::send() {

@@ -4,6 +4,7 @@
 // (`settle`). A socket that takes no more is waited for.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,7 +72,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
  private:
   void wait_readable();
   void wait_writable();
-  void read();
+  void on_read(const boost::system::error_code& error, std::size_t count);
+  void take_in(std::size_t count);
   // False: it is closed, or the socket takes no more for now.
   bool send();
   [[nodiscard]] bool is_over() const;
@@ -86,8 +88,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   const std::string own_address_;
   const Millis since_;
 
-  bool is_reading_ = false;  // waits for the socket to be readable
-  bool is_writing_ = false;  // likewise
+  std::array<char, 512> first_bytes_{};  // of a read
+  bool is_reading_ = false;              // waits for the client to send something
+  bool is_writing_ = false;              // waits for the socket to take more
   bool is_ending_ = false;
   bool has_hung_up_ = false;  // the client will say nothing more
   bool is_closed_ = false;

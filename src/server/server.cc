@@ -50,7 +50,7 @@ Result<Done> Server::open() {
   return Done{};
 }
 
-Result<Done> Server::run() {
+void Server::begin() {
   loop_ = std::this_thread::get_id();
   engine_.on_earlier_due([this] {
     is_due_earlier_ = true;
@@ -58,6 +58,10 @@ Result<Done> Server::run() {
   });
   engine_.on_failure([this](const Failure& failure) { asio::post(ports_.io, [this, failure] { fail(failure); }); });
   look_around();
+}
+
+Result<Done> Server::run() {
+  begin();
   while (!is_over_) {
     ports_.io.run_one();
     ports_.io.poll();
@@ -65,6 +69,14 @@ Result<Done> Server::run() {
   }
   let_go();
   return failure_ ? Result<Done>(tl::unexpected(*failure_)) : Done{};
+}
+
+bool Server::poll() {
+  if (loop_ == std::thread::id()) begin();
+  do {
+    end_round();
+  } while (ports_.io.poll() > 0 && !is_over_);
+  return !is_over_;
 }
 
 void Server::wake() {
@@ -118,12 +130,13 @@ void Server::settle_all() {
 }
 
 void Server::pass_time() {
+  if (!ports_.drives_time) return;
   if (!is_due_earlier_.exchange(false) && engine_.now() < due_) return;
   due_ = engine_.run_due();
 }
 
 void Server::set_alarm() {
-  if (alarm_at_ <= due_) return;
+  if (!ports_.drives_time || alarm_at_ <= due_) return;
   const Instant now = engine_.now();
   const Millis pause = std::clamp(due_ - now, Millis{0}, kLongestPause);
   alarm_at_ = now + pause;

@@ -47,6 +47,7 @@ class Server final : private wire::Conversation::House, private Connection::Owne
     const Journal& journal;
     SnapshotMaker* snapshots;  // null: nothing to make
     const Clock& clock;
+    bool drives_time = true;  // false: Engine::run_due is called by others
   };
   Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
   ~Server() override;
@@ -56,6 +57,8 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   // Serves until it is stopped, by `stop`, a signal or SHUTDOWN, or until the journal fails: then with that failure.
   // When it returns the engine takes no more requests, and every connection is closed.
   Result<Done> run();
+  // One round of what has arrived, without waiting: `run` for a host that has more to do. False: it is over.
+  bool poll();
   // Lets what is in flight be finished, as far as clients let it be within a few seconds.
   void stop(std::string reason);
 
@@ -83,6 +86,7 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   void close_largest();
 
   // --- rounds ---
+  void begin();
   void wake();
   [[nodiscard]] bool is_loop_thread() const { return std::this_thread::get_id() == loop_; }
   void end_round();

@@ -14,10 +14,10 @@ LockName lock_of(const Values& values) {
   return lock;
 }
 
-constexpr Argument kAcquire[] = {need(kLockDomain),       need(kIdentifier),      need(kOwner),
-                                 option("LEASE", kLease), option("WAIT", kWait),  option("REQUEST", kRequestId),
-                                 option("BOUND", kBound), option("SPACE", kSpace)};
-Request make_acquire(const Values& values) {
+constexpr Argument kLockAcquire[] = {need(kLockDomain),       need(kIdentifier),      need(kOwner),
+                                     option("LEASE", kLease), option("WAIT", kWait),  option("REQUEST", kRequestId),
+                                     option("BOUND", kBound), option("SPACE", kSpace)};
+Request make_lock_acquire(const Values& values) {
   AcquireLock acquire;
   LockAcquire& request = acquire.request;
   request.lock = lock_of(values);
@@ -29,9 +29,9 @@ Request make_acquire(const Values& values) {
   return acquire;
 }
 
-constexpr Argument kRelease[] = {need(kLockDomain), need(kIdentifier), need(kToken), option("REQUEST", kRequestId),
-                                 option("SPACE", kSpace)};
-Request make_release(const Values& values) {
+constexpr Argument kLockRelease[] = {need(kLockDomain), need(kIdentifier), need(kToken), option("REQUEST", kRequestId),
+                                     option("SPACE", kSpace)};
+Request make_lock_release(const Values& values) {
   LockGiveBack request;
   request.lock = lock_of(values);
   request.token = values.text(kToken);
@@ -39,25 +39,26 @@ Request make_release(const Values& values) {
   return request;
 }
 
-constexpr Argument kExtend[] = {need(kLockDomain), need(kIdentifier), need(kToken), option("LEASE", kLease),
-                                option("SPACE", kSpace)};
-Request make_extend(const Values& values) {
+constexpr Argument kLockExtend[] = {need(kLockDomain), need(kIdentifier), need(kToken), option("LEASE", kLease),
+                                    option("SPACE", kSpace)};
+Request make_lock_extend(const Values& values) {
   return LockExtension{.lock = lock_of(values), .token = values.text(kToken), .lease = values.maybe_time(kLease)};
 }
 
-constexpr Argument kForce[] = {need(kLockDomain), need(kIdentifier), option("FENCE", kFence), option("SPACE", kSpace)};
-Request make_force(const Values& values) {
+constexpr Argument kLockForce[] = {need(kLockDomain), need(kIdentifier), option("FENCE", kFence),
+                                   option("SPACE", kSpace)};
+Request make_lock_force(const Values& values) {
   LockForce request{.lock = lock_of(values)};
   if (values.has(kFence)) request.fence = Fence{static_cast<std::uint64_t>(values.number(kFence))};
   return request;
 }
 
-constexpr Argument kGet[] = {need(kLockDomain), need(kIdentifier), option("SPACE", kSpace)};
-Request make_get(const Values& values) { return GetLock{lock_of(values)}; }
+constexpr Argument kLockGet[] = {need(kLockDomain), need(kIdentifier), option("SPACE", kSpace)};
+Request make_lock_get(const Values& values) { return GetLock{lock_of(values)}; }
 
-constexpr Argument kList[] = {may(kLockDomain), option("COUNT", kCount), option("CURSOR", kTableCursor),
-                              option("SPACE", kSpace)};
-Request make_list(const Values& values) {
+constexpr Argument kLockList[] = {may(kLockDomain), option("COUNT", kCount), option("CURSOR", kTableCursor),
+                                  option("SPACE", kSpace)};
+Request make_lock_list(const Values& values) {
   ListLocks request;
   request.domain = values.maybe_text(kLockDomain);
   if (values.has(kSpace)) request.space = values.text(kSpace);
@@ -71,8 +72,8 @@ constexpr Verb kLockVerbs[] = {
      .permission = Permission::kWrite,
      .summary = "Takes a lock, or re-enters it as its owner; waits for it if told to.",
      .reply = "array: token, fence, remaining_ms, holds; nil when not acquired (at once, or after WAIT)",
-     .arguments = kAcquire,
-     .make = make_acquire,
+     .arguments = kLockAcquire,
+     .make = make_lock_acquire,
      .route = {"POST", "/v1/locks/{domain}/{identifier}/acquire"},
      .may_block = true},
     {.name = "LOCK.RELEASE",
@@ -80,24 +81,24 @@ constexpr Verb kLockVerbs[] = {
      .permission = Permission::kWrite,
      .summary = "Gives back one hold of a lock.",
      .reply = "array: `RELEASED`, 0; or `HELD`, holds left",
-     .arguments = kRelease,
-     .make = make_release,
+     .arguments = kLockRelease,
+     .make = make_lock_release,
      .route = {"POST", "/v1/locks/{domain}/{identifier}/release"}},
     {.name = "LOCK.EXTEND",
      .group = Group::kLocks,
      .permission = Permission::kWrite,
      .summary = "Prolongs a lock's lease; without LEASE by the grant's time. Never shortens, never resurrects.",
      .reply = "array: fence, remaining_ms",
-     .arguments = kExtend,
-     .make = make_extend,
+     .arguments = kLockExtend,
+     .make = make_lock_extend,
      .route = {"POST", "/v1/locks/{domain}/{identifier}/extend"}},
     {.name = "LOCK.FORCE",
      .group = Group::kLocks,
      .permission = Permission::kAdmin,
      .summary = "Frees a lock whoever holds it; with FENCE only if it is held under that one.",
      .reply = "1; 0 if it was free or, with FENCE, held under another fence",
-     .arguments = kForce,
-     .make = make_force,
+     .arguments = kLockForce,
+     .make = make_lock_force,
      .route = {"POST", "/v1/locks/{domain}/{identifier}/force"}},
     {.name = "LOCK.GET",
      .group = Group::kLocks,
@@ -105,16 +106,16 @@ constexpr Verb kLockVerbs[] = {
      .summary = "Tells who holds a lock.",
      .reply =
          "map: domain, identifier, owner, fence, holds, granted_at, expires_at, remaining_ms, waiters; nil if free",
-     .arguments = kGet,
-     .make = make_get,
+     .arguments = kLockGet,
+     .make = make_lock_get,
      .route = {"GET", "/v1/locks/{domain}/{identifier}"}},
     {.name = "LOCK.LIST",
      .group = Group::kLocks,
      .permission = Permission::kRead,
      .summary = "Lists the locks that are held; an option's word in first place is the option.",
      .reply = "array: next cursor, array of maps as LOCK.GET",
-     .arguments = kList,
-     .make = make_list,
+     .arguments = kLockList,
+     .make = make_lock_list,
      .route = {"GET", "/v1/locks", "/v1/locks/{domain}"}},
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 using ServerRepliesTest = CallerTest;
 
-std::string written(Protocol protocol, const std::function<void(RespWriter&)>& write) {
+std::string written_as(Protocol protocol, const std::function<void(RespWriter&)>& write) {
   std::string bytes;
   RespWriter out(bytes, protocol);
   write(out);
@@ -62,13 +62,14 @@ TEST_F(ServerRepliesTest, CommandDocsTellSummariesAndArguments) {
 TEST_F(ServerRepliesTest, GreetingTimeAndRole) {
   const auto greet = [](RespWriter& out) { write_greeting(out, 7); };
   EXPECT_EQ(
-      written(Protocol::kResp2, greet),
+      written_as(Protocol::kResp2, greet),
       "*14\r\n$6\r\nserver\r\n$6\r\ntenure\r\n$7\r\nversion\r\n$5\r\n0.1.0\r\n$5\r\nproto\r\n:2\r\n$2\r\nid\r\n:7\r\n"
       "$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$7\r\nmodules\r\n*0\r\n");
-  EXPECT_EQ(written(Protocol::kResp3, greet).substr(0, 4), "%7\r\n");
-  EXPECT_EQ(written(Protocol::kResp2, [](RespWriter& out) { write_time(out, Instant{1'234'567}); }),
+  EXPECT_EQ(written_as(Protocol::kResp3, greet).substr(0, 4), "%7\r\n");
+  EXPECT_EQ(written_as(Protocol::kResp2, [](RespWriter& out) { write_time(out, Instant{1'234'567}); }),
             "*2\r\n$4\r\n1234\r\n$6\r\n567000\r\n");
-  EXPECT_EQ(written(Protocol::kResp2, [](RespWriter& out) { write_role(out); }), "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n");
+  EXPECT_EQ(written_as(Protocol::kResp2, [](RespWriter& out) { write_role(out); }),
+            "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n");
 }
 
 }  // namespace

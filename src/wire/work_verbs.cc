@@ -6,50 +6,52 @@ namespace {
 
 using enum Field;
 
-constexpr Argument kAcquire[] = {need(kDomain), need(kOffset), option("LEASE", kLease)};
-Request make_acquire(const Values& values) {
+constexpr Argument kWorkAcquire[] = {need(kDomain), need(kOffset), option("LEASE", kLease)};
+Request make_work_acquire(const Values& values) {
   return WorkRequest{
       .domain = values.text(kDomain), .offset = Offset{values.number(kOffset)}, .lease = values.maybe_time(kLease)};
 }
 
-constexpr Argument kSucceed[] = {need(kDomain), need(kToken), option("REQUEST", kRequestId)};
-Request make_succeed(const Values& values) {
+constexpr Argument kWorkSucceed[] = {need(kDomain), need(kToken), option("REQUEST", kRequestId)};
+Request make_work_succeed(const Values& values) {
   return WorkSuccess{
       .domain = values.text(kDomain), .token = values.text(kToken), .request_id = values.maybe_text(kRequestId)};
 }
 
-constexpr Argument kFail[] = {need(kDomain), need(kToken), option("REASON", kWhy), option("REQUEST", kRequestId)};
-Request make_fail(const Values& values) {
+constexpr Argument kWorkFail[] = {need(kDomain), need(kToken), option("REASON", kWhy), option("REQUEST", kRequestId)};
+Request make_work_fail(const Values& values) {
   return WorkFailure{.domain = values.text(kDomain),
                      .token = values.text(kToken),
                      .reason = values.maybe_text(kWhy),
                      .request_id = values.maybe_text(kRequestId)};
 }
 
-constexpr Argument kExtend[] = {need(kDomain), need(kToken), need_option("LEASE", kLease)};
-Request make_extend(const Values& values) {
+constexpr Argument kWorkExtend[] = {need(kDomain), need(kToken), need_option("LEASE", kLease)};
+Request make_work_extend(const Values& values) {
   return WorkExtension{.domain = values.text(kDomain), .token = values.text(kToken), .lease = values.time(kLease)};
 }
 
 constexpr Argument kOneDomain[] = {need(kDomain)};
-Request make_inspect(const Values& values) { return InspectDomain{values.text(kDomain)}; }
+Request make_work_inspect(const Values& values) { return InspectDomain{values.text(kDomain)}; }
 
 constexpr Argument kOffsets[] = {need(kDomain), option("COUNT", kCount), option("CURSOR", kOffsetCursor)};
-Request make_backlog(const Values& values) {
+Request make_work_backlog(const Values& values) {
   return ListBacklog{values.text(kDomain), paging_of(values, kOffsetCursor)};
 }
-Request make_failed(const Values& values) {
+Request make_work_failed(const Values& values) {
   return ListFailedOffsets{values.text(kDomain), paging_of(values, kOffsetCursor)};
 }
-Request make_done(const Values& values) { return ListDone{values.text(kDomain), paging_of(values, kOffsetCursor)}; }
+Request make_work_done(const Values& values) {
+  return ListDone{values.text(kDomain), paging_of(values, kOffsetCursor)};
+}
 
-constexpr Argument kTrim[] = {need(kDomain), need(kBelow)};
-Request make_trim(const Values& values) {
+constexpr Argument kWorkTrim[] = {need(kDomain), need(kBelow)};
+Request make_work_trim(const Values& values) {
   return WorkTrim{.domain = values.text(kDomain), .below = Offset{values.number(kBelow)}};
 }
 
-constexpr Argument kPage[] = {option("COUNT", kCount), option("CURSOR", kTableCursor)};
-Request make_list(const Values& values) { return ListDomains{paging_of(values, kTableCursor)}; }
+constexpr Argument kWorkPage[] = {option("COUNT", kCount), option("CURSOR", kTableCursor)};
+Request make_work_list(const Values& values) { return ListDomains{paging_of(values, kTableCursor)}; }
 
 constexpr Verb kWorkVerbs[] = {
     {.name = "WORK.ACQUIRE",
@@ -58,32 +60,32 @@ constexpr Verb kWorkVerbs[] = {
      .summary = "Takes an offset of a domain, or its place in the domain's backlog.",
      .reply = "array: `ACQUIRED` or `ALREADY_ACQUIRED`, token, fence, acquired_at, retry_count, remaining_ms (null "
               "without a lease time); or `ENQUEUED`, position (1 = head); or `ALREADY_PROCESSED`; or `ALREADY_FAILED`",
-     .arguments = kAcquire,
-     .make = make_acquire,
+     .arguments = kWorkAcquire,
+     .make = make_work_acquire,
      .route = {"POST", "/v1/work/{domain}/acquire"}},
     {.name = "WORK.SUCCEED",
      .group = Group::kWork,
      .permission = Permission::kWrite,
      .summary = "Reports that the offset in flight is processed.",
      .reply = "array: `NO_BACKLOG`; or `NEXT_HINT`, offset",
-     .arguments = kSucceed,
-     .make = make_succeed,
+     .arguments = kWorkSucceed,
+     .make = make_work_succeed,
      .route = {"POST", "/v1/work/{domain}/succeed"}},
     {.name = "WORK.FAIL",
      .group = Group::kWork,
      .permission = Permission::kWrite,
      .summary = "Reports a failure: the lease stays for a retry, or the offset is given up.",
      .reply = "array: `RETRY_SCHEDULED`, retry_count; or `GIVE_UP_NO_BACKLOG`; or `GIVE_UP_NEXT_HINT`, offset",
-     .arguments = kFail,
-     .make = make_fail,
+     .arguments = kWorkFail,
+     .make = make_work_fail,
      .route = {"POST", "/v1/work/{domain}/fail"}},
     {.name = "WORK.EXTEND",
      .group = Group::kWork,
      .permission = Permission::kWrite,
      .summary = "Prolongs a lease that has a lease time; never shortens it.",
      .reply = "array: `EXTENDED`, expires_at, remaining_ms (both null without a lease time)",
-     .arguments = kExtend,
-     .make = make_extend,
+     .arguments = kWorkExtend,
+     .make = make_work_extend,
      .route = {"POST", "/v1/work/{domain}/extend"}},
     {.name = "WORK.INSPECT",
      .group = Group::kWork,
@@ -92,7 +94,7 @@ constexpr Verb kWorkVerbs[] = {
      .reply = "map: domain, state (`IDLE`, `IN_FLIGHT`), offset, fence, retry_count, acquired_at, expires_at, backlog, "
               "backlog_head, processed, failed, trimmed_below; nil if unknown",
      .arguments = kOneDomain,
-     .make = make_inspect,
+     .make = make_work_inspect,
      .route = {"GET", "/v1/work/{domain}"}},
     {.name = "WORK.BACKLOG",
      .group = Group::kWork,
@@ -100,7 +102,7 @@ constexpr Verb kWorkVerbs[] = {
      .summary = "Lists the offsets that wait for their turn.",
      .reply = "array: next cursor, array of offsets, head first; empty for an unknown domain",
      .arguments = kOffsets,
-     .make = make_backlog,
+     .make = make_work_backlog,
      .route = {"GET", "/v1/work/{domain}/backlog"}},
     {.name = "WORK.FAILED",
      .group = Group::kWork,
@@ -108,7 +110,7 @@ constexpr Verb kWorkVerbs[] = {
      .summary = "Lists the offsets that were given up.",
      .reply = "array: next cursor, array of offsets, ascending; empty for an unknown domain",
      .arguments = kOffsets,
-     .make = make_failed,
+     .make = make_work_failed,
      .route = {"GET", "/v1/work/{domain}/failed"}},
     {.name = "WORK.DONE",
      .group = Group::kWork,
@@ -117,23 +119,23 @@ constexpr Verb kWorkVerbs[] = {
      .reply = "array: next cursor, array of arrays: first, last offset of each interval, ascending; empty for an "
               "unknown domain",
      .arguments = kOffsets,
-     .make = make_done,
+     .make = make_work_done,
      .route = {"GET", "/v1/work/{domain}/done"}},
     {.name = "WORK.TRIM",
      .group = Group::kWork,
      .permission = Permission::kWrite,
      .summary = "Declares everything below an offset done.",
      .reply = "`OK`",
-     .arguments = kTrim,
-     .make = make_trim,
+     .arguments = kWorkTrim,
+     .make = make_work_trim,
      .route = {"POST", "/v1/work/{domain}/trim"}},
     {.name = "WORK.LIST",
      .group = Group::kWork,
      .permission = Permission::kRead,
      .summary = "Lists the domains.",
      .reply = "array: next cursor, array of domains",
-     .arguments = kPage,
-     .make = make_list,
+     .arguments = kWorkPage,
+     .make = make_work_list,
      .route = {"GET", "/v1/work"}},
 };
 
