@@ -392,6 +392,18 @@ TEST(SnapshotMakerTest, MakesOneForThoseWhoAskWithoutWaiting) {
   EXPECT_THAT(find_snapshots(real_files(), folder.path()).value(), Not(IsEmpty()));
 }
 
+TEST(SnapshotMakerTest, WhoHasAskedIsToldThoughItCloses) {
+  const TemporaryFolder folder;
+  auto seat = Seat::open(folder.path() + "/", {}, {});  // a slash at the end is no other folder
+  ASSERT_EQ("OK", word(seat));
+  std::atomic<int> told = 0;
+  for (int i = 0; i < 8; ++i) (*seat)->snapshots()->ask([&](const Result<Done>&) { ++told; });
+  EXPECT_EQ("OK", word((*seat)->close()));
+  EXPECT_EQ(8, told);
+  seat->reset();
+  EXPECT_EQ("OK", word(Seat::open(folder.path(), {}, {})));
+}
+
 TEST(SnapshotMakerTest, InMemoryThereIsNothingToMake) { EXPECT_NO_THROW(Authority::in_memory()->snapshot()); }
 
 }  // namespace
