@@ -220,8 +220,10 @@ bool Checker::is_made_by_time(const FrameNote& note, const Record& first) const 
 bool Checker::try_owner(Owner& owner, Case& candidate, const FrameNote& note) {
   auto expectation = expect_now(candidate, note.stamp, note.draws, note.has_room);
   if (expectation.records != note.payload) return false;
-  const bool is_refused = candidate.reply && failure_in(*candidate.reply) != nullptr;
-  if (candidate.reply && !is_refused && candidate.reply_text != text_of(expectation.reply)) return false;
+  // Only UNAVAILABLE leaves open what became of a request: any other refusal wrote nothing (seed 44488).
+  const Failure* const refused = candidate.reply ? failure_in(*candidate.reply) : nullptr;
+  const bool is_unknown = refused != nullptr && refused->code == ErrorCode::kUnavailable;
+  if (candidate.reply && !is_unknown && candidate.reply_text != text_of(expectation.reply)) return false;
   owner = {.of = &candidate, .expectation = std::move(expectation)};
   return true;
 }
