@@ -1,14 +1,17 @@
 #include "wire_subject.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstring>
+#include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
