@@ -15,7 +15,10 @@ constexpr std::size_t kWorkersMax = 10'000;
 
 }  // namespace
 
+// Where nothing of a book is due, no name needs to be looked for.
+
 void Engine::touch_task(std::string_view task_id) {
+  if (state_.tasks().next_expiry() >= now_) return;
   if (const Task* task = state_.tasks().expired(task_id, now_)) commit(TaskBook::decide_expiry(*task));
 }
 
@@ -40,13 +43,16 @@ void Engine::touch_queues(absl::Span<const std::string_view> queues) {
 }
 
 void Engine::touch_domain(std::string_view domain) {
+  if (state_.work().next_expiry() >= now_) return;
   if (const Domain* found = state_.work().expired(domain, now_)) commit(WorkBook::decide_expiry(*found));
 }
 
 void Engine::touch_lock(const LockName& lock) {
+  const Instant at = now_ + (is_planted(PlantedBug::kLeaseExpiresEarly) ? Millis{50} : Millis{0});
+  const bool is_session_over = !session_ends_.empty() && session_ends_.begin()->first <= now_;
+  if (state_.locks().next_expiry() >= at && !is_session_over) return;
   const Lock* found = state_.locks().find(lock);
   if (found == nullptr) return;
-  const Instant at = now_ + (is_planted(PlantedBug::kLeaseExpiresEarly) ? Millis{50} : Millis{0});
   if (is_expired(found->expires_at, at)) {
     commit(LockBook::decide_expiry(*found));
   } else if (found->is_bound && is_over(found->session())) {

@@ -22,29 +22,55 @@ constexpr std::int64_t unzigzag(std::uint64_t value) {
 }
 
 constexpr std::size_t varint_size(std::uint64_t value) {
+  if (value < 0x80) return 1;
   return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+template <class Word>
+Word load(const char* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
 }
 
 // Copies a text that is most likely a name's length: for few bytes the call of memcpy costs more than what it does. Two
 // copies of fixed size that overlap are any length in between.
-inline void copy_short(std::string_view from, char* to) {
+[[gnu::always_inline]] inline void copy_short(std::string_view from, char* to) {
   const char* const begin = from.data();
-  const auto copy_ends = [&](auto word) {
-    std::memcpy(&word, begin, sizeof word);
-    auto last = word;
-    std::memcpy(&last, begin + from.size() - sizeof last, sizeof last);
-    std::memcpy(to, &word, sizeof word);
-    std::memcpy(to + from.size() - sizeof last, &last, sizeof last);
+  const std::size_t size = from.size();
+  const auto copy_ends = [&]<class Word>(Word) {
+    const Word first = load<Word>(begin);
+    const Word last = load<Word>(begin + size - sizeof last);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(to + size - sizeof last, &last, sizeof last);
   };
-  if (from.size() > 16) {
-    std::memcpy(to, begin, from.size());
-  } else if (from.size() >= 8) {
+  if (size > 16) {
+    std::memcpy(to, begin, size);
+  } else if (size >= 8) {
     copy_ends(std::uint64_t{});
-  } else if (from.size() >= 4) {
+  } else if (size >= 4) {
     copy_ends(std::uint32_t{});
-  } else {
-    for (const char c : from) *to++ = c;
+  } else if (size > 0) {
+    to[0] = begin[0];
+    to[size / 2] = begin[size / 2];
+    to[size - 1] = begin[size - 1];
   }
+}
+
+// Whether two such texts are the same; likewise.
+[[gnu::always_inline]] inline bool equals_short(std::string_view one, std::string_view other) {
+  const std::size_t size = one.size();
+  if (size != other.size()) return false;
+  const char* const a = one.data();
+  const char* const b = other.data();
+  const auto same_ends = [&]<class Word>(Word) {
+    const std::size_t last = size - sizeof(Word);
+    return load<Word>(a) == load<Word>(b) && load<Word>(a + last) == load<Word>(b + last);
+  };
+  if (size > 16) return std::memcmp(a, b, size) == 0;
+  if (size >= 8) return same_ends(std::uint64_t{});
+  if (size >= 4) return same_ends(std::uint32_t{});
+  return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
 }
 
 // Writes into room that was measured before: whoever packs knows the size first. One thread.

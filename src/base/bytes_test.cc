@@ -72,6 +72,21 @@ TEST(BytesTest, AShortTextOfAnyLengthIsCopiedWholeAndNothingBehindIt) {
   }
 }
 
+TEST(BytesTest, ShortTextsOfAnyLengthAreTheSameOnlyIfEveryByteIs) {
+  const std::string text = "the quick brown fox jumps over the lazy dog";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    const std::string one = text.substr(0, size);
+    std::string other = one;
+    EXPECT_TRUE(equals_short(one, other));
+    EXPECT_FALSE(equals_short(one, other + "x"));
+    for (char& byte : other) {
+      ++byte;
+      EXPECT_FALSE(equals_short(one, other)) << size;
+      --byte;
+    }
+  }
+}
+
 TEST(BytesTest, FixedIntegersAreLittleEndian) {
   std::string out;
   ByteWriter(out, 8).fixed64(0x0807060504030201);

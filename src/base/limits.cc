@@ -25,17 +25,16 @@ Checker& Checker::note(ErrorCode code, fmt::format_string<Args...> text, Args&&.
   return *this;
 }
 
-Checker& Checker::name(std::string_view what, std::string_view value) {
+bool Checker::is_name(std::string_view value) {
+  return !value.empty() && value.size() <= kNameBytesMax && is_clean(value);
+}
+
+Checker& Checker::note_name(std::string_view what, std::string_view value) {
   if (value.empty()) return note(ErrorCode::kInvalid, "{}: expected 1 to {} bytes, found none", what, kNameBytesMax);
   if (value.size() > kNameBytesMax) {
     return note(ErrorCode::kInvalid, "{}: expected 1 to {} bytes, found {}", what, kNameBytesMax, value.size());
   }
-  if (!is_clean(value)) return note(ErrorCode::kInvalid, "{}: expected UTF-8 without control characters", what);
-  return *this;
-}
-
-Checker& Checker::name(std::string_view what, std::optional<std::string_view> value) {
-  return value ? name(what, *value) : *this;
+  return note(ErrorCode::kInvalid, "{}: expected UTF-8 without control characters", what);
 }
 
 Checker& Checker::lock_name(std::string_view what, std::string_view value) {
@@ -44,8 +43,7 @@ Checker& Checker::lock_name(std::string_view what, std::string_view value) {
   return note(ErrorCode::kInvalid, "{}: expected a name without '{}', found '{}'", what, kLockDelimiter, value);
 }
 
-Checker& Checker::token(std::string_view what, std::string_view value) {
-  if (value.size() <= kTokenBytesMax) return *this;
+Checker& Checker::note_token(std::string_view what, std::string_view value) {
   return note(ErrorCode::kInvalid, "{}: expected at most {} bytes, found {}", what, kTokenBytesMax, value.size());
 }
 
@@ -59,8 +57,7 @@ Checker& Checker::payload(std::string_view what, std::string_view value, std::ui
   return note(ErrorCode::kTooLarge, "{}: expected at most {} bytes, found {}", what, bytes_max, value.size());
 }
 
-Checker& Checker::range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high) {
-  if (value >= low && value <= high) return *this;
+Checker& Checker::note_range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high) {
   return note(ErrorCode::kInvalid, "{}: expected {} to {}, found {}", what, low, high, value);
 }
 

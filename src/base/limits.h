@@ -23,21 +23,33 @@ inline constexpr std::string_view kLockDelimiter = "::";
 // Collects the first fault of a request's values. One thread.
 class Checker {
  public:
-  Checker& name(std::string_view what, std::string_view value);
-  Checker& name(std::string_view what, std::optional<std::string_view> value);
+  Checker& name(std::string_view what, std::string_view value) {
+    return is_name(value) ? *this : note_name(what, value);
+  }
+  Checker& name(std::string_view what, std::optional<std::string_view> value) {
+    return value ? name(what, *value) : *this;
+  }
   // A name that is one half of a lock's key: without the delimiter.
   Checker& lock_name(std::string_view what, std::string_view value);
-  Checker& token(std::string_view what, std::string_view value);
+  Checker& token(std::string_view what, std::string_view value) {
+    return value.size() <= kTokenBytesMax ? *this : note_token(what, value);
+  }
   Checker& reason(std::string_view what, std::string_view value);
   // A payload or result.
   Checker& payload(std::string_view what, std::string_view value, std::uint64_t bytes_max);
-  Checker& range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high);
+  Checker& range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high) {
+    return value >= low && value <= high ? *this : note_range(what, value, low, high);
+  }
   Checker& lease(std::string_view what, Millis value) { return range(what, value.count(), 1, kLeaseMax.count()); }
   Checker& offset(std::string_view what, Offset value);
 
   [[nodiscard]] const std::optional<Failure>& fault() const { return fault_; }
 
  private:
+  static bool is_name(std::string_view value);
+  Checker& note_name(std::string_view what, std::string_view value);
+  Checker& note_token(std::string_view what, std::string_view value);
+  Checker& note_range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high);
   template <class... Args>
   Checker& note(ErrorCode code, fmt::format_string<Args...> text, Args&&... args);
 

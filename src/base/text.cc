@@ -43,12 +43,41 @@ bool is_plain(std::uint64_t eight) {
   return ((below | above | eight) & 0x80 * kOnes) == 0;
 }
 
+// The same for a text of any length: words that overlap are any length in between.
+bool is_plain(std::string_view text) {
+  const char* const begin = text.data();
+  const std::size_t size = text.size();
+  if (size >= 8) {
+    for (std::size_t i = 0; i + 8 < size; i += 8) {
+      if (!is_plain(load<std::uint64_t>(begin + i))) return false;
+    }
+    return is_plain(load<std::uint64_t>(begin + size - 8));
+  }
+  if (size >= 4) {
+    const std::uint64_t last = load<std::uint32_t>(begin + size - 4);
+    return is_plain(last << 32 | load<std::uint32_t>(begin));
+  }
+  char few[8] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '};
+  copy_short(text, few);
+  return is_plain(load<std::uint64_t>(few));
+}
+
 // The value of each hexadecimal digit; every other byte has a value above 15.
 constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
   std::array<std::uint8_t, 256> digits{};
   digits.fill(0xf0);
   for (std::uint8_t i = 0; i < 16; ++i) digits[static_cast<std::uint8_t>("0123456789abcdef"[i])] = i;
   return digits;
+}();
+
+// The two digits of each byte.
+constexpr std::array<char, 512> kHexPairs = [] {
+  std::array<char, 512> pairs{};
+  for (std::size_t i = 0; i < 256; ++i) {
+    pairs[2 * i] = "0123456789abcdef"[i >> 4];
+    pairs[2 * i + 1] = "0123456789abcdef"[i & 15];
+  }
+  return pairs;
 }();
 
 template <class Accept>
@@ -72,17 +101,7 @@ bool is_utf8(std::string_view text) {
 }
 
 bool is_clean(std::string_view text) {
-  std::uint64_t eight = 0;
-  for (; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
-    std::memcpy(&eight, text.data(), sizeof eight);
-    if (!is_plain(eight)) break;
-  }
-  if (text.size() < sizeof eight) {
-    eight = 0x20 * kOnes;
-    copy_short(text, reinterpret_cast<char*>(&eight));
-    if (is_plain(eight)) return true;
-  }
-  return every_sequence(text, [](std::string_view sequence) { return !is_control(sequence); });
+  return is_plain(text) || every_sequence(text, [](std::string_view sequence) { return !is_control(sequence); });
 }
 
 void append_json_string(std::string& out, std::string_view text) {
@@ -118,18 +137,23 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
+void write_hex16(std::uint64_t value, char* to) {
+  for (int shift = 56; shift >= 0; shift -= 8, to += 2) std::memcpy(to, &kHexPairs[(value >> shift & 255) * 2], 2);
+}
+
 std::string hex16(std::uint64_t value) {
   std::string text(16, '0');
-  for (std::size_t i = 16; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
+  write_hex16(value, text.data());
   return text;
 }
 
 std::optional<std::uint64_t> parse_hex16(std::string_view text) {
   if (text.size() != 16) return std::nullopt;
+  const char* const digits = text.data();
   std::uint64_t value = 0;
   std::uint8_t wrong = 0;
-  for (const char c : text) {
-    const std::uint8_t digit = kHexDigits[static_cast<std::uint8_t>(c)];
+  for (std::size_t i = 0; i < 16; ++i) {
+    const std::uint8_t digit = kHexDigits[static_cast<std::uint8_t>(digits[i])];
     wrong |= digit;
     value = value << 4 | (digit & 15U);
   }

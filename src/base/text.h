@@ -20,6 +20,7 @@ std::string base64(std::string_view bytes);
 
 // Sixteen lower-case hexadecimal digits.
 std::string hex16(std::uint64_t value);
+void write_hex16(std::uint64_t value, char* to);
 std::optional<std::uint64_t> parse_hex16(std::string_view text);
 
 // A decimal number without sign or leading zeros; nothing else.

@@ -35,7 +35,7 @@ class Deadlines {
 
   void disarm(T& entity) {
     if (!entity.alarm.armed) return;
-    map_.erase(key_of(entity));
+    map_.erase(map_.find(key_of(entity)));  // by its place: by its key it would be looked for twice
     entity.alarm.armed = false;
   }
 

@@ -10,8 +10,8 @@ std::string Token::text() const {
   char text[20 + 1 + 16];
   char* to = std::to_chars(text, text + 20, fence.value).ptr;
   *to++ = '-';
-  for (int shift = 60; shift >= 0; shift -= 4) *to++ = "0123456789abcdef"[secret >> shift & 15];
-  return {text, to};
+  write_hex16(secret, to);
+  return {text, to + 16};
 }
 
 std::optional<Token> Token::parse(std::string_view text) {

@@ -40,7 +40,8 @@ std::uint64_t LockBook::print_of(const LockRelease& request) {
 
 const Lock* LockBook::find(const LockName& name, std::uint64_t hash) const {
   return locks_.find(static_cast<std::uint32_t>(hash), [&](const Lock& lock) {
-    return lock.identifier() == name.identifier && lock.domain() == name.domain && lock.space() == name.space;
+    return equals_short(lock.identifier(), name.identifier) && equals_short(lock.domain(), name.domain) &&
+           equals_short(lock.space(), name.space);
   });
 }
 

@@ -133,6 +133,7 @@ void write_value(ByteWriter& out, const T& value) {
 // Calls visit(number, name, value, required) for every field that is present.
 template <Nested T, class Visit>
 void visit_present(const T& value, const Visit& visit) {
+  static constexpr auto kTable = T::table();
   std::apply(
       [&](const auto&... fields) {
         const auto one = [&](const auto& field) {
@@ -145,7 +146,7 @@ void visit_present(const T& value, const Visit& visit) {
         };
         (one(fields), ...);
       },
-      T::table());
+      kTable);
 }
 
 template <Nested T>

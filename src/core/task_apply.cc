@@ -142,13 +142,13 @@ void TaskBook::unplace(Task& task) {
       queue.parked_delayed.erase({task.not_before, task.number});
       break;
     case Place::kReady:
-      queue.ready.erase(rank_of(task));
+      queue.ready.erase(queue.ready.find(rank_of(task)));
       break;
     case Place::kLeased:
       queue.leased.disarm(*task.story);
       break;
     default:  // kEnded
-      queue.ended.erase(ended_key(task));
+      queue.ended.erase(queue.ended.find(ended_key(task)));
       --queue.ended_counts[static_cast<std::size_t>(task.state) - static_cast<std::size_t>(TaskState::kCompleted)];
       break;
   }
