@@ -68,6 +68,7 @@ Result<Done> prove(Snapshot& snapshot, const std::stop_token& stop) {
 }  // namespace
 
 Result<Done> load_snapshot(Snapshot& snapshot, State& state) {
+  state.begin_loading(snapshot.pairs());
   auto loaded =
       snapshot.visit("", [&](std::string_view key, std::string_view value) { return load_pair(state, key, value); });
   if (loaded) {

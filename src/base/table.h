@@ -41,6 +41,11 @@ class Table {
     return nullptr;
   }
 
+  // Grows at once for so many entries; quick while there are few.
+  void reserve(std::uint64_t entries) {
+    while (buckets_ < entries) split_one();
+  }
+
   void insert(T& entry, std::uint32_t hash) {
     entry.table_hash = hash;
     push(index_of(hash), entry);

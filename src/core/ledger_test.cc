@@ -36,6 +36,7 @@ PairsByKey portraits_of(const State& state) {
 
 std::unique_ptr<State> load(const PairsByKey& pairs) {
   auto state = std::make_unique<State>();
+  state->begin_loading(pairs.size());
   for (const auto& [key, value] : pairs) {
     const auto loaded = load_pair(*state, key, value);
     EXPECT_TRUE(loaded.has_value()) << loaded.error().message;

@@ -135,7 +135,7 @@ Broken State::load(const portrait::Counters& from) {
 }
 
 void State::finish_loading() {
-  tasks_.archive().sort();
+  tasks_.finish_loading();
   work_.archive().sort();
   locks_.archive().sort();
 }

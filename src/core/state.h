@@ -42,6 +42,8 @@ class State {
   // --- portraits: what a snapshot keeps ---
   // Calls visit(Portrait) for every entity; owners before their parts.
   void visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) const;
+  // A whole snapshot is to come, of so many entities.
+  void begin_loading(std::uint64_t entities) { tasks_.begin_loading(entities); }
   // Takes in one entity; the counters first, owners before their parts. Answers what is wrong with it, or null.
   Broken load(const Portrait& portrait);
   // All are in.

@@ -1,4 +1,5 @@
 // How records change the task book. Every invariant is checked before anything is touched.
+#include <algorithm>
 #include <new>
 
 #include "base/bytes.h"
@@ -127,8 +128,30 @@ void TaskBook::place(Task& task, Instant stamp) {
     queue.delayed[{task.not_before, task.number}] = &task;
   } else {
     task.place = Place::kReady;
-    queue.ready[rank_of(task)] = &task;
+    if (is_loading_ && task.line == nullptr) {  // the head of a line may be replaced before all are known
+      arrivals_.push_back({rank_of(task), &queue, &task});
+    } else {
+      queue.ready[rank_of(task)] = &task;
+    }
   }
+}
+
+void TaskBook::begin_loading(std::uint64_t most) {
+  // What is beyond grows as it comes: nobody's word is good for more memory than this.
+  constexpr std::uint64_t kReservedMax = std::uint64_t{1} << 24;
+  tasks_.reserve(std::min(most, kReservedMax));
+  is_loading_ = true;
+}
+
+void TaskBook::finish_loading() {
+  is_loading_ = false;
+  std::sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) { return a.rank < b.rank; });
+  for (const Arrival& arrival : arrivals_) {
+    auto& ready = arrival.queue->ready;
+    ready.insert(ready.end(), {arrival.rank, arrival.task});
+  }
+  arrivals_ = {};
+  archive_.sort();
 }
 
 void TaskBook::unplace(Task& task) {

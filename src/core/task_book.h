@@ -263,6 +263,9 @@ class TaskBook {
   // --- portraits ---
   // Calls visit(Portrait) for every entity; a task's attempts come behind it.
   void visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) const;
+  // Many tasks are to come, and then finish_loading; at most so many.
+  void begin_loading(std::uint64_t most);
+  void finish_loading();
   Broken load(const portrait::Task& from, Instant now);
   Broken load(const portrait::Attempt& from, Instant now);
   Broken load(const portrait::PausedQueue& from);
@@ -347,6 +350,15 @@ class TaskBook {
   Table<Story> leases_;  // current leases by fence
   Deadlines<Queue> expiries_;
   absl::btree_map<std::string, std::uint64_t, std::less<>> leases_by_worker_;
+  // Ready tasks, while many are loaded. They come in the order of their ids, which is any order to their queues: there
+  // they are put when all are known, one behind the other.
+  struct Arrival {
+    std::uint64_t rank;
+    Queue* queue;
+    Task* task;
+  };
+  std::vector<Arrival> arrivals_;
+  bool is_loading_ = false;
   std::uint64_t orders_ = 0;  // queues and key lines ever created
   std::uint64_t bytes_ = 0;   // of tasks that have not ended
 };

@@ -67,7 +67,7 @@ class SnapshotReader final : public Snapshot {
   [[nodiscard]] const SnapshotMark& mark() const { return mark_; }
   [[nodiscard]] std::uint64_t sequence() const override { return mark_.sequence; }
   [[nodiscard]] const std::string& digest() const override { return digest_; }
-  [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
+  [[nodiscard]] std::uint64_t pairs() const override { return pairs_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::string& path() const { return file_->path(); }
 

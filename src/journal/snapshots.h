@@ -27,6 +27,7 @@ class Snapshot {
 
   // The last frame that is in it.
   [[nodiscard]] virtual std::uint64_t sequence() const = 0;
+  [[nodiscard]] virtual std::uint64_t pairs() const = 0;
   // 16 bytes, as they were given to SnapshotDraft::finish.
   [[nodiscard]] virtual const std::string& digest() const = 0;
   // Visits, in order, the pairs whose keys begin with the prefix.
