@@ -402,8 +402,20 @@ void Engine::hand_over() {
   do_round([] {});
 }
 
-// Commits nothing: what was put is handed over by whoever put it.
+void Engine::on_ready(std::function<void()> wake) {
+  const MutexLock lock(host_mutex_);
+  wake_host_ = std::move(wake);
+}
+
+bool Engine::tell_host() {
+  const MutexLock lock(host_mutex_);
+  if (wake_host_) wake_host_();
+  return wake_host_ != nullptr;
+}
+
+// Commits nothing: what was put is handed over by whoever put it. A host asks the journal itself how far it has got.
 void Engine::on_durable(std::uint64_t sequence) {
+  if (tell_host()) return;
   const Call call(*this);
   Round round;
   {
@@ -415,13 +427,16 @@ void Engine::on_durable(std::uint64_t sequence) {
 }
 
 void Engine::on_failed(Journal::Outcome outcome, const std::string& why) {
-  do_round([&]() TENURE_REQUIRES(mutex_) {
+  const Call call(*this);
+  {
+    const MutexLock lock(mutex_);
     failure_ =
         Failure{ErrorCode::kUnavailable,
                 fmt::format("the journal has failed{}: {}",
                             outcome == Journal::Outcome::kUnknown ? ", what was asked may have happened" : "", why)};
     end_waits();
-  });
+  }
+  if (!tell_host()) hand_over();
   tell_failure();
 }
 

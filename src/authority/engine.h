@@ -121,6 +121,11 @@ class Engine final : private Journal::Listener {
   // was before. It must not destroy the engine.
   void on_failure(std::function<void(const Failure& failure)> tell) TENURE_EXCLUDES(mutex_);
 
+  // For a host that has a loop: answers are given by the calls above alone, on their callers' threads, and `wake` is
+  // told, on any thread, when there may be some for `hand_over` to give. It must not call back. Null: no more, and none
+  // is told when that returns.
+  void on_ready(std::function<void()> wake) TENURE_EXCLUDES(host_mutex_);
+
   // Journals the state's digest, which every replay will compare. `done` is told its frame.
   void take_digest(Callback<std::uint64_t> done = {}) TENURE_EXCLUDES(mutex_);
   // Lifts the fence above all that may have been granted and lost.
@@ -203,6 +208,8 @@ class Engine final : private Journal::Listener {
   void learn_durable() TENURE_REQUIRES(mutex_);
   void wake_if_due_earlier() TENURE_REQUIRES(mutex_);
   void tell_failure() TENURE_EXCLUDES(mutex_);
+  // False: there is no host to be told.
+  bool tell_host() TENURE_EXCLUDES(host_mutex_);
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
   static constexpr std::uint64_t kPromotionSlice = 256;  // delayed tasks whose time has come, in one go
@@ -305,6 +312,9 @@ class Engine final : private Journal::Listener {
   absl::btree_set<std::pair<std::uint64_t, std::string>> freed_queues_ TENURE_GUARDED_BY(mutex_);  // by who is first
   std::vector<std::string> freed_locks_ TENURE_GUARDED_BY(mutex_);
   std::vector<std::string> ended_tasks_ TENURE_GUARDED_BY(mutex_);
+
+  Mutex host_mutex_;
+  std::function<void()> wake_host_ TENURE_GUARDED_BY(host_mutex_);
 };
 
 }  // namespace tenure

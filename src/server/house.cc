@@ -1,6 +1,7 @@
 // What clients ask of the server itself.
 #include <algorithm>
 
+#include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -9,6 +10,7 @@
 
 namespace tenure::server {
 
+namespace asio = boost::asio;
 using wire::RespWriter;
 
 // There are no users yet.
@@ -108,8 +110,9 @@ void Server::answer(const wire::Conversation& /*asker*/, const wire::GetConfig& 
 
 void Server::answer(const wire::Conversation& /*asker*/, const wire::MakeSnapshot& /*request*/, Promise promise) const {
   if (ports_.snapshots == nullptr) return std::move(promise).answer(Result<Done>(Done{}));
-  ports_.snapshots->ask(
-      [promise = std::move(promise)](const Result<Done>& made) mutable { std::move(promise).answer(made); });
+  ports_.snapshots->ask([io = &ports_.io, promise = std::move(promise)](const Result<Done>& made) mutable {
+    asio::post(*io, [made, promise = std::move(promise)]() mutable { std::move(promise).answer(made); });
+  });
 }
 
 void Server::answer(const wire::Conversation& asker, const wire::ShutDown& /*request*/, Promise promise) {

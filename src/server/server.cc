@@ -56,6 +56,7 @@ void Server::begin() {
     is_due_earlier_ = true;
     if (!is_loop_thread()) wake();
   });
+  engine_.on_ready([this] { wake(); });
   engine_.on_failure([this](const Failure& failure) { asio::post(ports_.io, [this, failure] { fail(failure); }); });
   look_around();
 }
@@ -83,43 +84,32 @@ void Server::wake() {
   asio::post(ports_.io, [] {});
 }
 
-void Server::on_answers(wire::Conversation& conversation) {
-  {
-    const MutexLock lock(mutex_);
-    answered_.push_back(conversation.client_id());
-    if (answered_.size() > 1) return;
-  }
-  // On its own thread the loop looks before it sleeps.
-  if (!is_loop_thread()) wake();
-}
-
-std::vector<std::uint64_t> Server::take_answered() {
-  std::vector<std::uint64_t> taken;
-  const MutexLock lock(mutex_);
-  taken.swap(answered_);
-  return taken;
-}
-
-bool Server::has_answered() const {
-  const MutexLock lock(mutex_);
-  return !answered_.empty();
-}
+// The loop looks for it before it sleeps.
+void Server::on_answers(wire::Conversation& conversation) { answered_.push_back(conversation.client_id()); }
 
 // What is answered may let more requests begin, and those may be answered at once.
 void Server::end_round() {
   do {
     pass_time();
-    for (const std::uint64_t id : take_answered()) {
-      const auto found = connections_.find(id);
-      if (found == connections_.end()) continue;
-      found->second->go_on();
-      unsettled_.push_back(found->second);
-    }
     engine_.hand_over();
+    if (!answered_.empty()) go_on_with_answered();
     settle_all();
-  } while (has_answered() || !unsettled_.empty());
+  } while (!answered_.empty() || !unsettled_.empty());
   set_alarm();
   if (is_stopping_ && is_all_said()) is_over_ = true;
+}
+
+void Server::go_on_with_answered() {
+  std::vector<std::uint64_t> answered;
+  answered.swap(answered_);
+  for (const std::uint64_t id : answered) {
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) continue;
+    found->second->go_on();
+    unsettled_.push_back(found->second);
+  }
+  // On its way before the answers are.
+  engine_.hand_over();
 }
 
 void Server::settle_all() {
@@ -158,11 +148,12 @@ void Server::look_around() {
   });
 }
 
-// From now on nobody calls.
+// From now on nobody calls. What is answered yet is answered to conversations that are closed.
 void Server::let_go() {
   engine_.on_earlier_due(nullptr);
   engine_.on_failure(nullptr);
   while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
+  engine_.on_ready(nullptr);
 }
 
 // --- connections ---

@@ -2,10 +2,11 @@
 //
 // It goes in rounds:
 //
-//   wait until something happens -> read whatever has arrived, put each request to the engine -> hand all of it over to
-//   the journal at once -> send the answers that are there, each connection's in one piece -> do what time asks for
+//   wait until something happens -> read whatever has arrived, put each request to the engine -> do what time asks for
+//   -> hand all of it over to the journal at once, and be given the answers that are ready by now -> send them, each
+//   connection's in one piece
 //
-// Answers come on the journal's thread; the first of a batch wakes the loop, the others find it awake.
+// The journal's thread does nothing but write: a batch that is durable wakes the loop, once.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,6 @@
 #include "authority/engine.h"
 #include "authority/snapshot_maker.h"
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "journal/journal.h"
 #include "server/config.h"
@@ -37,7 +37,7 @@
 
 namespace tenure::server {
 
-// One thread, that of `run`; only `stop` and what the engine calls are for any.
+// One thread, that of `run`; only `stop` and what wakes it are for any.
 class Server final : private wire::Conversation::House, private Connection::Owner {
  public:
   // All of it outlives the server; the engine is closed by whoever runs the server, before that is destroyed.
@@ -90,8 +90,7 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   void wake();
   [[nodiscard]] bool is_loop_thread() const { return std::this_thread::get_id() == loop_; }
   void end_round();
-  std::vector<std::uint64_t> take_answered() TENURE_EXCLUDES(mutex_);
-  [[nodiscard]] bool has_answered() const TENURE_EXCLUDES(mutex_);
+  void go_on_with_answered();
   void settle_all();
   void pass_time();
   void set_alarm();
@@ -117,6 +116,7 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   boost::asio::steady_timer deadline_;  // of stopping
 
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
+  std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round
   std::vector<Promise> goodbyes_;                                            // SHUTDOWNs, which are never answered
   std::vector<std::uint64_t> goodbye_ids_;                                   // their connections
@@ -129,9 +129,6 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   bool is_stopping_ = false;
   bool is_over_ = false;
   std::optional<Failure> failure_;
-
-  mutable Mutex mutex_;
-  std::vector<std::uint64_t> answered_ TENURE_GUARDED_BY(mutex_);  // connections that have answers
 };
 
 }  // namespace tenure::server

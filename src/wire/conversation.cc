@@ -51,29 +51,25 @@ Conversation::Promise::~Promise() {
 void Conversation::Promise::fulfil(absl::FunctionRef<void(RespWriter& out)> write) && {
   Slot& slot = *std::exchange(slot_, nullptr);
   const std::shared_ptr<Conversation> conversation = std::move(slot.owner);
-  if (conversation->fill(slot, write, true)) conversation->house_.on_answers(*conversation);
+  if (conversation->is_closed_) {
+    if (slot.grant != nullptr) conversation->give_back(*slot.grant);
+    return;
+  }
+  conversation->fill(slot, write);
+  if (!std::exchange(conversation->is_told_, true)) conversation->house_.on_answers(*conversation);
 }
 
-bool Conversation::fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write, bool tells) {
-  {
-    const MutexLock lock(mutex_);
-    if (!is_closed_) {
-      const bool is_first = &slot == &slots_.front();
-      const std::uint64_t begin = taken_ + output_.size();
-      RespWriter out(is_first ? output_ : slot.bytes, slot.protocol);
-      write(out);
-      slot.is_done = true;
-      if (slot.waits) is_waiting_ = false;
-      if (is_first) {
-        note_grant(slot, begin);
-        slots_.pop_front();
-        move_done_slots();
-      }
-      return tells && !std::exchange(is_told_, true);
-    }
-  }
-  if (slot.grant != nullptr) give_back(*slot.grant);
-  return false;
+void Conversation::fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write) {
+  const bool is_first = &slot == &slots_.front();
+  const std::uint64_t begin = taken_ + output_.size();
+  RespWriter out(is_first ? output_ : slot.bytes, slot.protocol);
+  write(out);
+  slot.is_done = true;
+  if (slot.waits) is_waiting_ = false;
+  if (!is_first) return;
+  note_grant(slot, begin);
+  slots_.pop_front();
+  move_done_slots();
 }
 
 void Conversation::move_done_slots() {
@@ -121,10 +117,7 @@ void Conversation::receive(std::string_view bytes) {
 }
 
 void Conversation::go_on() {
-  {
-    const MutexLock lock(mutex_);
-    is_told_ = false;
-  }
+  is_told_ = false;
   while (can_begin()) {
     const RespParser::Step step = parser_.next(input_.view());
     if (step.outcome == RespParser::Outcome::kRequest) {
@@ -139,9 +132,7 @@ void Conversation::go_on() {
 }
 
 bool Conversation::can_begin() const {
-  if (is_ending_) return false;
-  const MutexLock lock(mutex_);
-  return !is_closed_ && !is_waiting_ && slots_.size() < terms_.under_way_max &&
+  return !is_ending_ && !is_waiting_ && slots_.size() < terms_.under_way_max &&
          output_.size() < terms_.output_bytes_max;
 }
 
@@ -151,7 +142,6 @@ bool Conversation::wants_input() const {
 }
 
 void Conversation::take_output(std::string& to) {
-  const MutexLock lock(mutex_);
   taken_ += output_.size();
   if (to.empty()) {
     to.swap(output_);
@@ -161,41 +151,21 @@ void Conversation::take_output(std::string& to) {
   }
 }
 
-std::size_t Conversation::output_bytes() const {
-  const MutexLock lock(mutex_);
-  return output_.size();
-}
-
 void Conversation::delivered(std::size_t count) {
-  const MutexLock lock(mutex_);
   delivered_ += count;
-  const auto first_left = std::find_if(grants_.begin(), grants_.end(),
-                                       [&](const std::unique_ptr<Grant>& grant)
-                                           TENURE_REQUIRES(mutex_) { return grant->begin >= delivered_; });
+  const auto first_left =
+      std::find_if(grants_.begin(), grants_.end(),
+                   [&](const std::unique_ptr<Grant>& grant) { return grant->begin >= delivered_; });
   grants_.erase(grants_.begin(), first_left);
 }
 
-bool Conversation::is_idle() const {
-  const MutexLock lock(mutex_);
-  return slots_.empty() && output_.empty();
-}
-
-bool Conversation::is_waiting() const {
-  const MutexLock lock(mutex_);
-  return is_waiting_;
-}
-
 void Conversation::close() {
-  std::vector<std::unique_ptr<Grant>> undelivered;
-  {
-    const MutexLock lock(mutex_);
-    if (std::exchange(is_closed_, true)) return;
-    undelivered = std::move(grants_);
-    for (Slot& slot : slots_) {
-      if (slot.is_done && slot.grant != nullptr) undelivered.push_back(std::move(slot.grant));
-    }
-  }
+  if (std::exchange(is_closed_, true)) return;
   is_ending_ = true;
+  auto undelivered = std::move(grants_);
+  for (Slot& slot : slots_) {
+    if (slot.is_done && slot.grant != nullptr) undelivered.push_back(std::move(slot.grant));
+  }
   if (ticket_ != 0) engine_.cancel(ticket_);
   for (const auto& grant : undelivered) give_back(*grant);
   leave();
@@ -213,18 +183,16 @@ void Conversation::begin_request(Words words) {
 }
 
 Conversation::Slot& Conversation::open_slot(bool waits) {
-  auto self = shared_from_this();
-  const MutexLock lock(mutex_);
   is_waiting_ = waits;
   return slots_.emplace_back(
-      Slot{.owner = std::move(self), .protocol = protocol_, .sees_secrets = sees_secrets_, .waits = waits});
+      Slot{.owner = shared_from_this(), .protocol = protocol_, .sees_secrets = sees_secrets_, .waits = waits});
 }
 
 // Whoever made the request begin takes the output anyway.
 void Conversation::reply(absl::FunctionRef<void(RespWriter&)> write) {
   Slot& slot = open_slot(false);
   slot.owner.reset();
-  fill(slot, write, false);
+  fill(slot, write);
 }
 
 void Conversation::reply(const Result<Done>& result) {

@@ -1,8 +1,8 @@
 // One connection's talk: bytes in, requests to the engine, replies out in the order of the requests, though answers
 // come in any. Sockets are the server's business.
 //
-//   received -> parse -> put to the engine -> (any thread) answer -> written in its place -> House::on_answers
-//            -> take_output -> socket -> delivered
+//   received -> parse -> put to the engine -> answer -> written in its place -> House::on_answers -> take_output
+//            -> socket -> delivered
 //
 // Requests are put to the engine, and handed over to the journal by whoever drives many conversations, once a round. A
 // request behind one that waits is not begun before that one is answered.
@@ -24,7 +24,6 @@
 #include <absl/types/span.h>
 
 #include "authority/engine.h"
-#include "base/mutex.h"
 #include "wire/input_buffer.h"
 #include "wire/replies.h"
 #include "wire/requests.h"
@@ -34,7 +33,7 @@
 
 namespace tenure::wire {
 
-// One thread, the connection's; only answers come from others. It lives until it is closed and the last answer is
+// One thread at a time, on which the engine gives its answers too. It lives until it is closed and the last answer is
 // there.
 class Conversation final : public std::enable_shared_from_this<Conversation> {
   struct Slot;
@@ -54,7 +53,7 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
   };
 
   // The promise of a reply, which has its place among the others. One that is never fulfilled is answered UNAVAILABLE.
-  // Movable; any thread, but one at a time.
+  // Movable.
   class Promise {
    public:
     Promise(Promise&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
@@ -87,8 +86,8 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
     House& operator=(const House&) = delete;
     virtual ~House() = default;
 
-    // There is output to take, and perhaps a request to go on with: `go_on` is wanted, on the connection's thread.
-    // Called on any thread, and not again before that. It must not block.
+    // There is output to take, and perhaps a request to go on with: `go_on` is wanted. Called from within the engine's
+    // answers, and not again before that.
     virtual void on_answers(Conversation& conversation) = 0;
     // Why this client may not use the verb; nullopt: it may.
     virtual std::optional<Failure> refusal(const Conversation& conversation, const Verb& verb) = 0;
@@ -117,16 +116,16 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
   // --- output ---
   // Appends all that is to be sent to `to`.
   void take_output(std::string& to);
-  [[nodiscard]] std::size_t output_bytes() const;
+  [[nodiscard]] std::size_t output_bytes() const { return output_.size(); }
   // The socket has taken so many more bytes.
   void delivered(std::size_t count);
 
   // Nothing more is read or begun: once the output is sent the connection is closed.
   [[nodiscard]] bool is_ending() const { return is_ending_; }
   // True: nothing is under way, and all output has been taken.
-  [[nodiscard]] bool is_idle() const;
+  [[nodiscard]] bool is_idle() const { return slots_.empty() && output_.empty(); }
   // True: a request that may wait is under way.
-  [[nodiscard]] bool is_waiting() const;
+  [[nodiscard]] bool is_waiting() const { return is_waiting_; }
   // Memory of what was received.
   [[nodiscard]] std::size_t input_bytes() const { return input_.capacity(); }
   // The connection is gone. Ends its wait, gives back what was not delivered, leaves its session.
@@ -166,10 +165,10 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
 
   Conversation(Engine& engine, House& house, Terms terms);
 
-  // --- requests, on the connection's thread ---
-  [[nodiscard]] bool can_begin() const TENURE_EXCLUDES(mutex_);
+  // --- requests ---
+  [[nodiscard]] bool can_begin() const;
   void begin_request(Words words);
-  Slot& open_slot(bool waits) TENURE_EXCLUDES(mutex_);
+  Slot& open_slot(bool waits);
   Promise promise() { return Promise(open_slot(false)); }
   void reply(absl::FunctionRef<void(RespWriter&)> write);
   void reply(const Result<Done>& result);
@@ -197,11 +196,10 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
   Result<Done> join(std::string_view session, std::optional<Millis> grace);
   void leave();
 
-  // --- answers, on any thread ---
-  // True: the house is to be told, which it is once for many answers.
-  bool fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write, bool tells) TENURE_EXCLUDES(mutex_);
-  void move_done_slots() TENURE_REQUIRES(mutex_);
-  void note_grant(Slot& slot, std::uint64_t begin) TENURE_REQUIRES(mutex_);
+  // --- answers ---
+  void fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write);
+  void move_done_slots();
+  void note_grant(Slot& slot, std::uint64_t begin);
   void give_back(const Grant& grant);
 
   Engine& engine_;
@@ -220,15 +218,14 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
   std::optional<std::string> user_;
   bool sees_secrets_ = true;
 
-  mutable Mutex mutex_;
-  std::deque<Slot> slots_ TENURE_GUARDED_BY(mutex_);
-  std::string output_ TENURE_GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<Grant>> grants_ TENURE_GUARDED_BY(mutex_);  // in the output, not delivered yet
-  std::uint64_t taken_ TENURE_GUARDED_BY(mutex_) = 0;                     // bytes of output, ever
-  std::uint64_t delivered_ TENURE_GUARDED_BY(mutex_) = 0;                 // likewise
-  bool is_waiting_ TENURE_GUARDED_BY(mutex_) = false;                     // a request that may wait is under way
-  bool is_told_ TENURE_GUARDED_BY(mutex_) = false;                        // the house, that there are answers
-  bool is_closed_ TENURE_GUARDED_BY(mutex_) = false;
+  std::deque<Slot> slots_;
+  std::string output_;
+  std::vector<std::unique_ptr<Grant>> grants_;  // in the output, not delivered yet
+  std::uint64_t taken_ = 0;                     // bytes of output, ever
+  std::uint64_t delivered_ = 0;                 // likewise
+  bool is_waiting_ = false;                     // a request that may wait is under way
+  bool is_told_ = false;                        // the house, that there are answers
+  bool is_closed_ = false;
 };
 
 template <class Reply>
