@@ -151,6 +151,10 @@ class Engine final : private Journal::Listener {
     Millis grace{0};
     Instant ends_at = kNever;
   };
+  struct SeenWorker {
+    Instant last;
+    Instant sorted;  // its place among those by age, which may be a little older
+  };
   // An answer that waits for the journal; given a failure, it answers that instead.
   using Answer = absl::AnyInvocable<void(const Failure*)>;
   struct Pending {
@@ -303,7 +307,7 @@ class Engine final : private Journal::Listener {
   // When queues that are waited for have their next delayed task; one instant each.
   absl::btree_set<std::pair<Instant, std::string>> promotions_ TENURE_GUARDED_BY(mutex_);
   absl::btree_map<std::string, Instant, std::less<>> promotion_of_ TENURE_GUARDED_BY(mutex_);
-  absl::btree_map<std::string, Instant, std::less<>> workers_ TENURE_GUARDED_BY(mutex_);
+  absl::btree_map<std::string, SeenWorker, std::less<>> workers_ TENURE_GUARDED_BY(mutex_);
   absl::btree_set<std::pair<Instant, std::string>> workers_by_age_ TENURE_GUARDED_BY(mutex_);
   Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;  // what run_due last said
   std::function<void()> wake_ TENURE_GUARDED_BY(mutex_);

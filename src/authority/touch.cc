@@ -12,6 +12,7 @@ namespace {
 constexpr int kExpirySlice = 256;
 // Workers remembered for display; beyond it the one not seen for longest goes.
 constexpr std::size_t kWorkersMax = 10'000;
+constexpr Millis kWorkerAgeStep = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -67,12 +68,14 @@ void Engine::see_worker(std::string_view worker) {
       workers_.erase(workers_by_age_.begin()->second);
       workers_by_age_.erase(workers_by_age_.begin());
     }
-    found = workers_.emplace(std::string(worker), now_).first;
+    found = workers_.emplace(std::string(worker), SeenWorker()).first;
   } else {
-    if (found->second == now_) return;
-    workers_by_age_.erase({found->second, found->first});
-    found->second = now_;
+    found->second.last = now_;
+    // Whoever leases all the time is not sorted anew each time.
+    if (now_ - found->second.sorted < kWorkerAgeStep) return;
+    workers_by_age_.erase({found->second.sorted, found->first});
   }
+  found->second = {.last = now_, .sorted = now_};
   workers_by_age_.insert({now_, found->first});
 }
 
@@ -128,7 +131,7 @@ Result<WorkerPage> Engine::look(const ListWorkers& query) {
       page.cursor = ">" + page.workers.back().worker;
       break;
     }
-    page.workers.push_back({next->first, state_.tasks().leases_of(next->first), next->second});
+    page.workers.push_back({next->first, state_.tasks().leases_of(next->first), next->second.last});
   }
   return page;
 }

@@ -80,7 +80,7 @@ TEST(TableTest, EachInsertionAddsAtMostOneBucket) {
     const std::uint64_t before = shelf.table.bucket_count();
     shelf.insert(key);
     EXPECT_LE(shelf.table.bucket_count() - before, 1U);
-    EXPECT_GE(shelf.table.bucket_count(), shelf.table.size());
+    EXPECT_GE(shelf.table.bucket_count() * 3, shelf.table.size());
   }
   for (std::uint64_t key = 0; key < 5'000; ++key) {
     ASSERT_NE(nullptr, shelf.find(key)) << key;
@@ -92,10 +92,10 @@ TEST(TableTest, ReservedBucketsAreUsed) {
   Shelf shelf;
   shelf.insert(0);
   shelf.table.reserve(1000);
-  EXPECT_EQ(1000U, shelf.table.bucket_count());
+  EXPECT_EQ(334U, shelf.table.bucket_count());
   shelf.table.reserve(10);
   for (std::uint64_t key = 1; key < 1000; ++key) shelf.insert(key);
-  EXPECT_EQ(1000U, shelf.table.bucket_count());
+  EXPECT_EQ(334U, shelf.table.bucket_count());
   for (std::uint64_t key = 0; key < 1000; ++key) {
     ASSERT_NE(nullptr, shelf.find(key)) << key;
   }
@@ -128,15 +128,14 @@ TEST(TableTest, AnEntryMayBeDeletedWhileItIsVisited) {
 }
 
 TEST(TableTest, AScanDuringGrowthMissesNothing) {
-  for (const std::uint64_t at_first : {1U, 7U, 100U, 500U, 513U}) {
+  for (const std::uint64_t at_first : {1U, 7U, 100U, 192U, 200U, 1'500U}) {
     Shelf shelf;
     for (std::uint64_t key = 0; key < at_first; ++key) shelf.insert(key);
     std::set<std::uint64_t> seen;
     std::uint64_t more = at_first;
     for (std::uint64_t bucket = 0; bucket < shelf.table.bucket_count(); ++bucket) {
       shelf.table.visit_bucket(bucket, [&](Entry& entry) { seen.insert(entry.key); });
-      if (more < 20 * at_first) shelf.insert(more++);
-      if (more < 20 * at_first) shelf.insert(more++);
+      for (int i = 0; i < 6 && more < 20 * at_first; ++i) shelf.insert(more++);
     }
     for (std::uint64_t key = 0; key < at_first; ++key) {
       EXPECT_TRUE(seen.contains(key)) << key << " of " << at_first;

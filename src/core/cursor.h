@@ -55,7 +55,7 @@ std::string cursor_text(const CursorKey<N>& key) {
 // nothing. show(const T&) adds an entry to the page, or answers false to pass over it. The cursor is where to go on.
 template <class T, class Show>
 Result<std::string> scan_page(const Table<T>& table, const Paging& paging, const Show& show) {
-  constexpr std::uint64_t kBucketsPerPage = 4096;
+  constexpr std::uint64_t kBucketsPerPage = 1024;
   const auto cursor = parse_cursor<2>(paging.cursor);
   if (!cursor) return tl::unexpected(cursor.error());
   auto [bucket, hash] = cursor->value_or(CursorKey<2>{0, 0});

@@ -326,7 +326,21 @@ Broken TaskBook::apply(const record::LeaseGranted& record, Instant stamp) {
   place(*task, stamp);
   changed(*task);
   remember_lease(record, stamp);
+  fetch_next(*task->queue);
   return nullptr;
+}
+
+// In a long backlog whatever is leased next lies in memory that nobody has touched for long. While one lease is
+// answered the task of the next but one is fetched, and the table's line of the next, whose hash is there by now.
+void TaskBook::fetch_next(const Queue& queue) const {
+  auto next = queue.ready.begin();
+  if (next == queue.ready.end()) return;
+  tasks_.fetch(next->second->table_hash);
+  if (++next == queue.ready.end()) return;
+  constexpr std::size_t kLine = 64;
+  constexpr std::size_t kBytes = sizeof(Task) + 2 * kLine;  // with a short payload
+  const char* const begin = reinterpret_cast<const char*>(next->second);
+  for (const char* line = begin; line < begin + kBytes; line += kLine) __builtin_prefetch(line);
 }
 
 // The leases of one request are one answer.

@@ -340,6 +340,7 @@ class TaskBook {
   void set_reason(Task& task, std::string_view reason);
   void expire(Task& task, Instant stamp);
   void remember_lease(const record::LeaseGranted& record, Instant stamp);
+  void fetch_next(const Queue& queue) const;
 
   Common& common_;
   Archive archive_;
