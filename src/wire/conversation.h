@@ -24,6 +24,7 @@
 #include <absl/types/span.h>
 
 #include "authority/engine.h"
+#include "wire/claim.h"
 #include "wire/input_buffer.h"
 #include "wire/replies.h"
 #include "wire/requests.h"
@@ -148,8 +149,7 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
  private:
   // A lock that was asked for, and perhaps granted.
   struct Grant {
-    std::string lock;         // what `packed` made of its name
-    std::string token{};      // empty: not granted
+    LockClaim claim;
     std::uint64_t begin = 0;  // of its reply, counted from the first byte of all output
   };
   // The place of one reply. Its address stays.
@@ -200,7 +200,6 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
   void fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write);
   void move_done_slots();
   void note_grant(Slot& slot, std::uint64_t begin);
-  void give_back(const Grant& grant);
 
   Engine& engine_;
   House& house_;
@@ -234,7 +233,7 @@ void Conversation::Promise::answer(Result<Reply> result) && {
     if (result && !slot_->sees_secrets) hide_secrets(*result);
   }
   if constexpr (std::is_same_v<Reply, std::optional<LockGrant>>) {
-    if (result && *result) slot_->grant->token = (*result)->token;
+    if (result && *result) slot_->grant->claim.granted((*result)->token);
   }
   std::move(*this).fulfil([&](RespWriter& out) { write_result(out, result); });
 }
