@@ -129,6 +129,15 @@ void Conversation::close() {
   leave();
 }
 
+Talk::Profile Conversation::profile() const {
+  return {.name = name_,
+          .user = user_.value_or("default"),
+          .session = session_,
+          .protocol = std::to_string(static_cast<int>(protocol_)),
+          .library_name = library_name_,
+          .library_version = library_version_};
+}
+
 // --- requests ---
 
 void Conversation::begin_request(Words words) {
