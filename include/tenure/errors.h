@@ -32,6 +32,7 @@ namespace tenure {
   X(kNoAuth, "NOAUTH", "not signed in")                                    \
   X(kNoPerm, "NOPERM", "not permitted")                                    \
   X(kMoved, "MOVED", "another node leads")                                 \
+  X(kNotFound, "NOTFOUND", "no such path, lock or domain; over HTTP only") \
   X(kUnavailable, "UNAVAILABLE", "starting, stopping, or the journal has failed")
 
 enum class ErrorCode : std::uint8_t {

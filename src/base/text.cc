@@ -11,6 +11,8 @@
 namespace tenure {
 namespace {
 
+constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 // The length of the well-formed UTF-8 sequence at the front of `text`, 0 if there is none. Overlong forms, surrogates
 // and everything above U+10FFFF are ill-formed: hence the bounds on the second byte.
 std::size_t sequence_length(std::string_view text) {
@@ -122,7 +124,6 @@ void append_json_string(std::string& out, std::string_view text) {
 }
 
 std::string base64(std::string_view bytes) {
-  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;
   out.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
@@ -131,8 +132,30 @@ std::string base64(std::string_view bytes) {
       group = group << 8 | (i + k < bytes.size() ? static_cast<std::uint8_t>(bytes[i + k]) : 0U);
     }
     for (std::size_t k = 0; k < 4; ++k) {
-      out.push_back(i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=');
+      out.push_back(i + k <= bytes.size() ? kBase64Digits[group >> (18 - 6 * k) & 63] : '=');
     }
+  }
+  return out;
+}
+
+std::optional<std::string> parse_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  std::string out;
+  out.reserve(text.size() / 4 * 3);
+  std::uint32_t group = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_padding = i >= text.size() - padding;
+    const std::size_t digit = is_padding ? 0 : kBase64Digits.find(text[i]);
+    if (digit == std::string_view::npos) return std::nullopt;
+    group = group << 6 | static_cast<std::uint32_t>(digit);
+    if (i % 4 != 3) continue;
+    for (const int shift : {16, 8, 0}) out.push_back(static_cast<char>(group >> shift & 255));
+  }
+  // What the padding stands for must be nothing, or two texts would mean the same.
+  for (std::size_t i = 0; i < padding; ++i) {
+    if (out.back() != 0) return std::nullopt;
+    out.pop_back();
   }
   return out;
 }

@@ -17,6 +17,8 @@ bool is_clean(std::string_view text);
 void append_json_string(std::string& out, std::string_view text);
 
 std::string base64(std::string_view bytes);
+// Padded, and nothing else between; nullopt: it is none.
+std::optional<std::string> parse_base64(std::string_view text);
 
 // Sixteen lower-case hexadecimal digits.
 std::string hex16(std::uint64_t value);

@@ -98,6 +98,17 @@ TEST(TextTest, Base64IsTheStandards) {
   EXPECT_EQ("+/8A", base64(std::string_view("\xfb\xff\0", 3)));
 }
 
+RC_GTEST_PROP(TextTest, Base64IsReadAsItWasWritten, (const std::string& bytes)) {
+  RC_ASSERT(parse_base64(base64(bytes)) == bytes);
+}
+
+TEST(TextTest, OnlyTheStandardsBase64IsRead) {
+  for (const char* text :
+       {"Zg", "Zg=", "Zg===", "Z===", "====", "Zm9v\n", "Zm 9", "Zm-_", "=Zg=", "Zh==", "Zm9=", "Zg==Zg=="}) {
+    EXPECT_EQ(std::nullopt, parse_base64(text)) << text;
+  }
+}
+
 RC_GTEST_PROP(TextTest, HexadecimalIsReadAsItWasWritten, (std::uint64_t number)) {
   const std::uint64_t wide = number * 0x9e3779b97f4a7c15U;
   RC_ASSERT(hex16(wide).size() == 16U);

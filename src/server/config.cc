@@ -71,7 +71,7 @@ void declare_place(Options& options, Config& config) {
   options.add("data", config.folder, "FOLDER", "The folder of the journal; made if it is missing");
   options.add("bind", config.binds, "ADDRESS", "Addresses to listen at, IPv4 or IPv6; may be given several times");
   options.add("port", config.port, "PORT", "For Redis clients; 0: any free one, which is printed");
-  options.add("http-port", config.http_port, "PORT", "For HTTP, which is not served yet");
+  options.add("http-port", config.http_port, "PORT", "For HTTP; 0: any free one, which is printed");
   options.flag("insecure", config.is_insecure, "Allow addresses that others can reach, without users and TLS");
 }
 
@@ -85,7 +85,10 @@ void declare_client_limits(Options& options, ClientLimits& limits) {
                 "Answers that one connection has not taken; beyond it the connection is closed");
   options.bytes("buffer-bytes", limits.buffer_bytes, 1 << 20,
                 "Buffers of all connections; beyond it the connection with the largest is closed");
-  options.time("stalled-ms", limits.stalled, "A connection that takes no byte of an answer for so long is closed");
+  options.time(
+      "stalled-ms", limits.stalled,
+      "A connection that takes no byte of an answer for so long, or has not sent all of an HTTP request in it, is "
+      "closed");
 }
 
 void declare_limits(Options& options, Settings& settings) {
@@ -121,7 +124,6 @@ void note_values(const CLI::App& app, Config& config) {
     if (name == "help" || name == "version" || name == "config") continue;
     config.shown.emplace_back(name, value_of(*option));
   }
-  config.is_http_port_given = app.count("--http-port") > 0;
 }
 
 Farewell refused(std::string_view why) {
@@ -132,7 +134,7 @@ Farewell refused(std::string_view why) {
 
 std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
   Config config;
-  CLI::App app{"tenured: the lease authority as a server, for any Redis client", "tenured"};
+  CLI::App app{"tenured: the lease authority as a server, for any Redis client and over HTTP", "tenured"};
   app.set_version_flag("--version", fmt::format("tenured {}", kVersion));
   app.set_config("--config", "", "A file of lines like `port = 8368`")->type_name("FILE")->envname("TENURE_CONFIG");
   app.allow_config_extras(CLI::config_extras_mode::error);

@@ -23,7 +23,8 @@ struct ClientLimits {
   std::uint64_t pipelined_bytes = std::uint64_t{1} << 20;
   std::uint64_t output_bytes = std::uint64_t{64} << 20;  // answers not taken; beyond, the connection is cut off
   std::uint64_t buffer_bytes = std::uint64_t{1} << 30;   // of all together; beyond, the largest is cut off
-  Millis stalled = std::chrono::seconds(60);             // who takes nothing of an answer for so long is cut off
+  // Who takes nothing of an answer for so long, or has not sent all of an HTTP request in it, is cut off.
+  Millis stalled = std::chrono::seconds(60);
 };
 
 struct Config {
@@ -31,7 +32,6 @@ struct Config {
   std::vector<std::string> binds = {"127.0.0.1"};
   std::uint16_t port = 8368;
   std::uint16_t http_port = 8369;
-  bool is_http_port_given = false;
   bool is_insecure = false;  // addresses that others can reach are allowed
   ClientLimits clients;
   Settings settings;

@@ -38,7 +38,6 @@ TEST(ConfigTest, HasDefaults) {
   EXPECT_THAT(config.binds, ElementsAre("127.0.0.1"));
   EXPECT_EQ(8368, config.port);
   EXPECT_EQ(8369, config.http_port);
-  EXPECT_FALSE(config.is_http_port_given);
   EXPECT_FALSE(config.is_insecure);
   EXPECT_EQ(10'000U, config.clients.connections);
   EXPECT_EQ(Settings().waiters_max, config.settings.waiters_max);
@@ -50,7 +49,7 @@ TEST(ConfigTest, TakesFlags) {
   EXPECT_EQ("d", config.folder);
   EXPECT_THAT(config.binds, ElementsAre("127.0.0.1", "::1"));
   EXPECT_EQ(0, config.port);
-  EXPECT_TRUE(config.is_http_port_given);
+  EXPECT_EQ(1, config.http_port);
   EXPECT_TRUE(config.is_insecure);
   EXPECT_EQ(Millis{5}, config.clients.stalled);
   EXPECT_EQ(Millis{6}, config.settings.retention_time);

@@ -36,10 +36,10 @@ std::string own_of(const tcp::socket& socket) {
 
 }  // namespace
 
-Connection::Connection(tcp::socket socket, std::shared_ptr<wire::Conversation> conversation, Owner& owner,
-                       const ClientLimits& limits, const Clock& clock)
+Connection::Connection(tcp::socket socket, std::shared_ptr<wire::Talk> talk, Owner& owner, const ClientLimits& limits,
+                       const Clock& clock)
     : socket_(std::move(socket)),
-      conversation_(std::move(conversation)),
+      talk_(std::move(talk)),
       owner_(owner),
       limits_(limits),
       clock_(clock),
@@ -58,7 +58,7 @@ void Connection::start() {
 }
 
 void Connection::wait_readable() {
-  if (is_reading_ || is_closed_ || is_ending_ || has_hung_up_ || !conversation_->wants_input()) return;
+  if (is_reading_ || is_closed_ || is_ending_ || has_hung_up_ || !talk_->wants_input()) return;
   is_reading_ = true;
   // To wait until there is something and then to read it would be a system call more for each request: Asio tells epoll
   // of every wait. Few bytes, because as many lie here for every connection that is idle.
@@ -85,7 +85,7 @@ void Connection::on_read(const error_code& error, std::size_t count) {
 // Whoever has filled the first bytes has sent more.
 void Connection::take_in(std::size_t count) {
   const bool has_more = count == first_bytes_.size();
-  const absl::Span<char> room = conversation_->room(has_more ? kReadAtOnce : count);
+  const absl::Span<char> room = talk_->room(has_more ? kReadAtOnce : count);
   std::memcpy(room.data(), first_bytes_.data(), count);
   if (has_more) {
     const absl::Span<char> rest = room.subspan(count);
@@ -93,7 +93,7 @@ void Connection::take_in(std::size_t count) {
     // An end or an error is met again by the next read.
     if (more > 0) count += static_cast<std::size_t>(more);
   }
-  conversation_->received(count);
+  talk_->received(count);
 }
 
 bool Connection::send() {
@@ -102,11 +102,11 @@ bool Connection::send() {
       output_.clear();
       if (output_.capacity() > kOutputKept) output_.shrink_to_fit();
       sent_ = 0;
-      conversation_->take_output(output_);
+      talk_->take_output(output_);
       if (output_.empty()) return true;
       last_progress_ = clock_.boot();
       if (output_.size() >= kOutputBegun) {
-        conversation_->go_on();
+        talk_->go_on();
         owner_.on_input(*this);
       }
     }
@@ -120,7 +120,7 @@ bool Connection::send() {
     } else {
       sent_ += static_cast<std::size_t>(count);
       last_progress_ = clock_.boot();
-      conversation_->delivered(static_cast<std::size_t>(count));
+      talk_->delivered(static_cast<std::size_t>(count));
     }
   }
   return false;
@@ -138,26 +138,25 @@ void Connection::settle() {
   if (is_closed_) return;
   const bool is_all_sent = send();
   if (is_closed_) return;
-  const std::size_t unsent = output_.size() - sent_ + conversation_->output_bytes();
-  count_bytes(conversation_->input_bytes() + unsent);
+  const std::size_t unsent = output_.size() - sent_ + talk_->output_bytes();
+  count_bytes(talk_->input_bytes() + unsent);
   if (unsent > limits_.output_bytes) {
     return close("it does not take its answers");
   }
-  if ((is_all_sent && is_over()) || (has_hung_up_ && conversation_->is_waiting())) return close();
+  if ((is_all_sent && is_over()) || (has_hung_up_ && talk_->is_waiting())) return close();
   // What it has sent would hide that it has gone, and nobody is granted anything who has.
-  if (conversation_->is_waiting() && !conversation_->wants_input()) {
+  if (talk_->is_waiting() && !talk_->wants_input()) {
     return close("it has sent too much behind a request that waits");
   }
   wait_readable();
 }
 
 // Who has hung up may still read; but who has hung up while it waits has gone.
-bool Connection::is_over() const {
-  return (is_ending_ || has_hung_up_ || conversation_->is_ending()) && conversation_->is_idle();
-}
+bool Connection::is_over() const { return (is_ending_ || has_hung_up_ || talk_->is_ending()) && talk_->is_idle(); }
 
 void Connection::end() {
   is_ending_ = true;
+  talk_->end();
   owner_.on_input(*this);
 }
 
@@ -166,14 +165,15 @@ void Connection::close(std::string_view reason) {
   if (!reason.empty()) spdlog::warn("client {} at {} is cut off: {}", id(), address_, reason);
   error_code ignored;
   socket_.close(ignored);
-  conversation_->close();
+  talk_->close();
   owner_.on_bytes(-std::exchange(bytes_, 0));
   owner_.on_closed(*this);
 }
 
 void Connection::close_if_stalled() {
   if (is_closed_) return;
-  if (is_writing_ && clock_.boot() - last_progress_ > limits_.stalled) close("it does not take its answers");
+  if (is_writing_ && clock_.boot() - last_progress_ > limits_.stalled) return close("it does not take its answers");
+  if (talk_->check_time()) owner_.on_input(*this);
 }
 
 void Connection::count_bytes(std::size_t bytes) {
@@ -183,13 +183,13 @@ void Connection::count_bytes(std::size_t bytes) {
 
 std::string Connection::line() const {
   const auto seconds = [&](Millis from) { return (clock_.boot() - from).count() / 1000; };
+  const wire::Talk::Profile profile = talk_->profile();
   return fmt::format(
       "id={} addr={} laddr={} name={} age={} idle={} flags={} qbuf={} omem={} user={} session={} resp={} lib-name={} "
       "lib-ver={}",
-      id(), address_, own_address_, conversation_->name(), seconds(since_), seconds(last_read_),
-      conversation_->is_waiting() ? "b" : "N", conversation_->input_bytes(), output_.size() - sent_,
-      conversation_->user().value_or("default"), conversation_->session(), static_cast<int>(conversation_->protocol()),
-      conversation_->library_name(), conversation_->library_version());
+      id(), address_, own_address_, profile.name, seconds(since_), seconds(last_read_), is_waiting() ? "b" : "N",
+      talk_->input_bytes(), output_.size() - sent_, profile.user, profile.session, profile.protocol,
+      profile.library_name, profile.library_version);
 }
 
 }  // namespace tenure::server

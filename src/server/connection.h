@@ -1,6 +1,6 @@
-// One client's socket, and the conversation over it.
+// One client's socket, and the talk over it, in whatever protocol.
 //
-// What is read goes to the conversation at once; what that answers is sent at the end of the round, in one piece
+// What is read goes to the talk at once; what that answers is sent at the end of the round, in one piece
 // (`settle`). A socket that takes no more is waited for.
 #pragma once
 
@@ -16,11 +16,11 @@
 #include <tenure/types.h>
 #include "base/clock.h"
 #include "server/config.h"
-#include "wire/conversation.h"
+#include "wire/talk.h"
 
 namespace tenure::server {
 
-// A conversation with so much output that is not taken begins nothing more.
+// A talk with so much output that is not taken begins nothing more.
 inline constexpr std::size_t kOutputBegun = std::size_t{1} << 20;
 
 // One thread: the loop's.
@@ -42,7 +42,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   };
 
   // Owner, limits and clock outlive it.
-  Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<wire::Conversation> conversation, Owner& owner,
+  Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<wire::Talk> talk, Owner& owner,
              const ClientLimits& limits, const Clock& clock);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -50,19 +50,19 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   void start();
   // There are answers: begins what waited for them.
-  void go_on() { conversation_->go_on(); }
+  void go_on() { talk_->go_on(); }
   // The end of a round: sends what there is to send, and closes it if that was all there will be.
   void settle();
   // Reads no more; it is closed once everything begun is answered and sent.
   void end();
   // At once. The reason is for the log; empty: none.
   void close(std::string_view reason = {});
-  // If it has answers to send, and the client has taken nothing of them for too long.
+  // If it has answers to send, and the client has taken nothing of them for too long; or if the talk says so.
   void close_if_stalled();
 
-  [[nodiscard]] std::uint64_t id() const { return conversation_->client_id(); }
+  [[nodiscard]] std::uint64_t id() const { return talk_->client_id(); }
   [[nodiscard]] bool is_closed() const { return is_closed_; }
-  [[nodiscard]] bool is_waiting() const { return conversation_->is_waiting(); }
+  [[nodiscard]] bool is_waiting() const { return talk_->is_waiting(); }
   // Of its buffers.
   [[nodiscard]] std::uint64_t bytes() const { return static_cast<std::uint64_t>(bytes_); }
   [[nodiscard]] const std::string& address() const { return address_; }
@@ -80,7 +80,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void count_bytes(std::size_t bytes);
 
   boost::asio::ip::tcp::socket socket_;
-  const std::shared_ptr<wire::Conversation> conversation_;
+  const std::shared_ptr<wire::Talk> talk_;
   Owner& owner_;
   const ClientLimits& limits_;
   const Clock& clock_;
@@ -94,7 +94,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool is_ending_ = false;
   bool has_hung_up_ = false;  // the client will say nothing more
   bool is_closed_ = false;
-  std::string output_;    // taken from the conversation,
+  std::string output_;    // taken from the talk,
   std::size_t sent_ = 0;  // and sent of it
   Millis last_read_{0};
   Millis last_progress_{0};  // of sending

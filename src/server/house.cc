@@ -64,10 +64,23 @@ void Server::answer(const wire::Conversation& /*asker*/, const wire::DescribeSer
   std::move(promise).fulfil([&](RespWriter& out) { out.value(text); });
 }
 
+wire::HttpReply Server::show(const wire::ServerPage& page) {
+  switch (page.subject) {
+    case wire::ServerPage::Subject::kStatus:
+      return {.body = describe_json(standing())};
+    case wire::ServerPage::Subject::kReadiness:
+      if (is_stopping_) return wire::http_error({ErrorCode::kUnavailable, "the server is stopping"});
+      return {.body = R"({"status":"ready"})"};
+    default:
+      return {.body = R"({"status":"alive"})"};
+  }
+}
+
 Standing Server::standing() const {
   Standing standing;
   for (const auto& listener : listeners_) {
-    standing.addresses += (standing.addresses.empty() ? "" : " ") + text_of(listener->address());
+    std::string& addresses = listener->face() == Face::kRedis ? standing.addresses : standing.http_addresses;
+    addresses += (addresses.empty() ? "" : " ") + text_of(listener->address());
   }
   standing.folder = config_.folder;
   standing.uptime = ports_.clock.boot() - since_;

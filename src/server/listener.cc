@@ -17,15 +17,17 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 // Those who are connected have their turn between two rounds of newcomers.
 constexpr int kAcceptedAtOnce = 64;
 
-std::string advice(const error_code& error) {
+std::string advice(const error_code& error, Face face) {
+  const std::string_view flag = face == Face::kRedis ? "--port" : "--http-port";
   if (error == asio::error::address_in_use) {
-    return "another process listens there: stop it, or choose another port with --port (0: any free one)";
+    return fmt::format("another process listens there: stop it, or choose another port with {} (0: any free one)",
+                       flag);
   }
-  if (error == asio::error::access_denied) return "choose a port above 1023 with --port";
+  if (error == asio::error::access_denied) return fmt::format("choose a port above 1023 with {}", flag);
   if (error == error_code(EADDRNOTAVAIL, boost::system::system_category())) {
     return "this machine does not have that address: choose another with --bind";
   }
-  return "choose another with --bind and --port";
+  return fmt::format("choose another with --bind and {}", flag);
 }
 
 }  // namespace
@@ -35,14 +37,15 @@ std::string text_of(const tcp::endpoint& address) {
   return fmt::format(fmt::runtime(address.address().is_v6() ? "[{}]:{}" : "{}:{}"), host, address.port());
 }
 
-Result<std::unique_ptr<Listener>> Listener::bind(asio::io_context& io, const std::string& address, std::uint16_t port) {
+Result<std::unique_ptr<Listener>> Listener::bind(asio::io_context& io, const std::string& address, std::uint16_t port,
+                                                 Face face) {
   error_code error;
   const auto host = asio::ip::make_address(address, error);
   if (error) {
     return fail_with(ErrorCode::kInvalid, "--bind: expected an IPv4 or IPv6 address, found '{}'", address);
   }
   const tcp::endpoint wanted(host, port);
-  std::unique_ptr<Listener> listener(new Listener(io));
+  std::unique_ptr<Listener> listener(new Listener(io, face));
   tcp::acceptor& acceptor = listener->acceptor_;
   acceptor.open(wanted.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
@@ -52,7 +55,7 @@ Result<std::unique_ptr<Listener>> Listener::bind(asio::io_context& io, const std
   if (!error) listener->address_ = acceptor.local_endpoint(error);
   if (error) {
     return fail_with(ErrorCode::kUnavailable, "cannot listen at {}: {}; {}", text_of(wanted), error.message(),
-                     advice(error));
+                     advice(error, face));
   }
   return listener;
 }
@@ -63,7 +66,7 @@ Result<Done> Listener::listen(Accept accept) {
   acceptor_.listen(asio::socket_base::max_listen_connections, error);
   if (error) {
     return fail_with(ErrorCode::kUnavailable, "cannot listen at {}: {}; {}", text_of(address_), error.message(),
-                     advice(error));
+                     advice(error, face_));
   }
   wait();
   return Done{};
@@ -116,9 +119,13 @@ Result<std::vector<std::unique_ptr<Listener>>> bind_all(asio::io_context& io, co
                        "or ::1, or allow it with --insecure",
                        address);
     }
-    auto listener = Listener::bind(io, address, config.port);
-    if (!listener) return tl::unexpected(listener.error());
-    listeners.push_back(std::move(*listener));
+  }
+  for (const Face face : {Face::kRedis, Face::kHttp}) {
+    for (const std::string& address : config.binds) {
+      auto listener = Listener::bind(io, address, face == Face::kRedis ? config.port : config.http_port, face);
+      if (!listener) return tl::unexpected(listener.error());
+      listeners.push_back(std::move(*listener));
+    }
   }
   return listeners;
 }

@@ -53,10 +53,13 @@ int refuse(const Failure& failure) {
   return 1;
 }
 
-void tell_addresses(const std::vector<boost::asio::ip::tcp::endpoint>& addresses, const Config& config) {
-  for (const auto& address : addresses) spdlog::info("listening at {}", text_of(address));
-  if (config.is_http_port_given) spdlog::info("HTTP is not served yet: port {} stays closed", config.http_port);
-  const auto& first = addresses.front();
+using Addresses = std::vector<std::pair<Face, boost::asio::ip::tcp::endpoint>>;
+
+void tell_addresses(const Addresses& addresses) {
+  for (const auto& [face, address] : addresses) {
+    spdlog::info("{}{}", face == Face::kRedis ? "listening at " : "serving HTTP at http://", text_of(address));
+  }
+  const auto& first = addresses.front().second;
   spdlog::info("try: redis-cli -h {} -p {} LOCK.ACQUIRE orders 12345 me", first.address().to_string(), first.port());
 }
 
@@ -74,8 +77,8 @@ int serve(Config config) {
     if (is_in_use(failure)) failure.message += "; stop it, or choose another folder with --data";
     return refuse(failure);
   }
-  std::vector<boost::asio::ip::tcp::endpoint> addresses;
-  for (const auto& listener : *listeners) addresses.push_back(listener->address());
+  Addresses addresses;
+  for (const auto& listener : *listeners) addresses.emplace_back(listener->face(), listener->address());
   Server server(config,
                 {.io = io,
                  .engine = (*seat)->engine(),
@@ -84,7 +87,7 @@ int serve(Config config) {
                  .clock = (*seat)->clock()},
                 std::move(*listeners), SystemEntropy().next());
   if (const auto open = server.open(); !open) return refuse(open.error());
-  tell_addresses(addresses, config);
+  tell_addresses(addresses);
   const auto served = server.run();
   const auto closed = (*seat)->close();
   if (!served) {

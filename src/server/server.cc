@@ -44,7 +44,8 @@ Server::~Server() { let_go(); }
 Result<Done> Server::open() {
   await_signals();
   for (const auto& listener : listeners_) {
-    auto listening = listener->listen([this](asio::ip::tcp::socket socket) { accept(std::move(socket)); });
+    auto listening = listener->listen(
+        [this, face = listener->face()](asio::ip::tcp::socket socket) { accept(std::move(socket), face); });
     if (!listening) return listening;
   }
   return Done{};
@@ -86,6 +87,7 @@ void Server::wake() {
 
 // The loop looks for it before it sleeps.
 void Server::on_answers(wire::Conversation& conversation) { answered_.push_back(conversation.client_id()); }
+void Server::on_answers(HttpConversation& conversation) { answered_.push_back(conversation.client_id()); }
 
 // What is answered may let more requests begin, and those may be answered at once.
 void Server::end_round() {
@@ -158,17 +160,39 @@ void Server::let_go() {
 
 // --- connections ---
 
-void Server::accept(asio::ip::tcp::socket socket) {
-  if (connections_.size() >= config_.clients.connections) {
-    ++turned_away_;
-    const std::string reply = fmt::format("-BACKPRESSURE connections: expected fewer than {}, found {}\r\n",
-                                          config_.clients.connections, connections_.size());
-    error_code ignored;
-    socket.non_blocking(true, ignored);
-    socket.write_some(asio::buffer(reply), ignored);
-    return;
-  }
+void Server::accept(asio::ip::tcp::socket socket, Face face) {
+  if (connections_.size() >= config_.clients.connections) return turn_away(std::move(socket), face);
   const std::uint64_t id = ++accepted_;
+  Connection::Owner& owner = *this;
+  auto connection =
+      std::make_shared<Connection>(std::move(socket), begin_talk(id, face), owner, config_.clients, ports_.clock);
+  connections_.emplace(id, connection);
+  connection->start();
+}
+
+void Server::turn_away(asio::ip::tcp::socket socket, Face face) {
+  ++turned_away_;
+  const Failure failure{ErrorCode::kBackpressure, fmt::format("connections: expected fewer than {}, found {}",
+                                                              config_.clients.connections, connections_.size())};
+  const std::string reply = face == Face::kRedis ? fmt::format("-{} {}\r\n", to_string(failure.code), failure.message)
+                                                 : http_text(wire::http_error(failure), true, true);
+  error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(reply), ignored);
+}
+
+std::shared_ptr<wire::Talk> Server::begin_talk(std::uint64_t id, Face face) {
+  if (face == Face::kHttp) {
+    HttpConversation::House& house = *this;
+    return std::make_shared<HttpConversation>(
+        engine_, house, ports_.clock,
+        HttpConversation::Terms{.client_id = id,
+                                .limits = {.body_bytes_max = config_.clients.request_bytes},
+                                .payload_bytes_max = config_.settings.payload_bytes_max,
+                                .pipelined_bytes_max = config_.clients.pipelined_bytes,
+                                .output_bytes_max = kOutputBegun,
+                                .arrival = config_.clients.stalled});
+  }
   wire::Conversation::Terms terms{
       .client_id = id,
       .own_session = fmt::format("connection:{:016x}:{}", run_id_, id),
@@ -178,12 +202,7 @@ void Server::accept(asio::ip::tcp::socket socket) {
       .pipelined_bytes_max = config_.clients.pipelined_bytes,
       .output_bytes_max = kOutputBegun,
   };
-  Connection::Owner& owner = *this;
-  auto connection =
-      std::make_shared<Connection>(std::move(socket), wire::Conversation::begin(engine_, *this, std::move(terms)),
-                                   owner, config_.clients, ports_.clock);
-  connections_.emplace(id, connection);
-  connection->start();
+  return wire::Conversation::begin(engine_, *this, std::move(terms));
 }
 
 void Server::on_input(Connection& connection) { unsettled_.push_back(connection.shared_from_this()); }
@@ -245,8 +264,9 @@ void Server::begin_to_stop(const std::string& reason, Millis at_most) {
   if (std::exchange(is_stopping_, true)) return;
   spdlog::info("stopping: {}", reason);
   for (const auto& listener : listeners_) listener->close();
-  engine_.close();
+  // Before those who wait are answered: their answers say that they are the last.
   for (const auto& [id, connection] : connections_) connection->end();
+  engine_.close();
 }
 
 }  // namespace tenure::server

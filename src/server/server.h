@@ -31,14 +31,16 @@
 #include "journal/journal.h"
 #include "server/config.h"
 #include "server/connection.h"
+#include "server/http_conversation.h"
 #include "server/listener.h"
 #include "server/standing.h"
 #include "wire/conversation.h"
+#include "wire/talk.h"
 
 namespace tenure::server {
 
 // One thread, that of `run`; only `stop` and what wakes it are for any.
-class Server final : private wire::Conversation::House, private Connection::Owner {
+class Server final : private wire::Conversation::House, private HttpConversation::House, private Connection::Owner {
  public:
   // All of it outlives the server; the engine is closed by whoever runs the server, before that is destroyed.
   struct Ports {
@@ -76,10 +78,14 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   void answer(const wire::Conversation& asker, const wire::GetConfig& request, Promise promise);
   void answer(const wire::Conversation& asker, const wire::MakeSnapshot& request, Promise promise) const;
   void answer(const wire::Conversation& asker, const wire::ShutDown& request, Promise promise);
+  void on_answers(HttpConversation& conversation) override;
+  wire::HttpReply show(const wire::ServerPage& page) override;
   [[nodiscard]] Standing standing() const;
 
   // --- connections ---
-  void accept(boost::asio::ip::tcp::socket socket);
+  void accept(boost::asio::ip::tcp::socket socket, Face face);
+  void turn_away(boost::asio::ip::tcp::socket socket, Face face);
+  std::shared_ptr<wire::Talk> begin_talk(std::uint64_t id, Face face);
   void on_input(Connection& connection) override;
   void on_bytes(std::int64_t more) override;
   void on_closed(Connection& connection) override;

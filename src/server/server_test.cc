@@ -44,11 +44,13 @@ class Client {
 class Host {
  public:
   Host(Engine& engine, const Journal& journal, const Clock& clock) {
-    auto listener = Listener::bind(io_, "127.0.0.1", 0);
-    EXPECT_EQ("OK", word(listener));
-    address_ = (*listener)->address();
     std::vector<std::unique_ptr<Listener>> listeners;
-    listeners.push_back(std::move(*listener));
+    for (const Face face : {Face::kRedis, Face::kHttp}) {
+      auto listener = Listener::bind(io_, "127.0.0.1", 0, face);
+      EXPECT_EQ("OK", word(listener));
+      (face == Face::kRedis ? address_ : http_address_) = (*listener)->address();
+      listeners.push_back(std::move(*listener));
+    }
     server_.emplace(
         config_, Server::Ports{.io = io_, .engine = engine, .journal = journal, .snapshots = nullptr, .clock = clock},
         std::move(listeners), 1);
@@ -64,6 +66,7 @@ class Host {
   Host& operator=(const Host&) = delete;
 
   [[nodiscard]] Client connect() const { return Client(address_); }
+  [[nodiscard]] Client connect_http() const { return Client(http_address_); }
   // How it ended by itself.
   Result<Done> await_end() {
     loop_.join();
@@ -74,6 +77,7 @@ class Host {
   Config config_;
   boost::asio::io_context io_{1};
   boost::asio::ip::tcp::endpoint address_;
+  boost::asio::ip::tcp::endpoint http_address_;
   std::optional<Server> server_;
   Result<Done> ended_ = Done{};
   std::thread loop_;
@@ -85,6 +89,35 @@ TEST(ServerTest, Answers) {
   Client client = host.connect();
   EXPECT_EQ("+PONG\r\n", client.ask("PING\r\n", 7));
   EXPECT_THAT(client.ask("LOCK.ACQUIRE d i me\r\n", 11), "*4\r\n$18\r\n1-");
+}
+
+TEST(ServerTest, AnswersHttp) {
+  const World world;
+  const Host host(world);
+  Client client = host.connect_http();
+  Client redis = host.connect();
+  EXPECT_THAT(
+      client.ask("POST /v1/locks/d/i/acquire HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{\"owner\":\"me\"}", 15),
+      "HTTP/1.1 200 OK");
+  EXPECT_EQ("$-1\r\n", redis.ask("LOCK.ACQUIRE d i you\r\n", 5));
+  Client status = host.connect_http();
+  const std::string told = status.ask("GET /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 10'000);
+  EXPECT_THAT(told, HasSubstr(R"("connected_clients":3)"));
+  EXPECT_THAT(told, HasSubstr(R"("locks":1)"));
+  EXPECT_THAT(redis.ask("CLIENT LIST\r\n", 600), HasSubstr(" resp=http "));
+}
+
+TEST(ServerTest, AFailedJournalIsToldOverHttp) {
+  World world;
+  Host host(world);
+  Client client = host.connect_http();
+  EXPECT_EQ("HTTP/1.1 200 OK", client.ask("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 15));
+  client.say(
+      "POST /v1/lease HTTP/1.1\r\nHost: x\r\nContent-Length: 46\r\n\r\n"
+      "{\"worker\":\"w\",\"queues\":[\"q\"],\"block_ms\":60000}");
+  world.journal.fail("no space left");
+  EXPECT_THAT(client.hear(2000), HasSubstr("\"UNAVAILABLE\""));
+  EXPECT_THAT(why(host.await_end()), HasSubstr("no space left"));
 }
 
 TEST(ServerTest, AnswersInOrderOnceAllIsDurable) {

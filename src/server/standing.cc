@@ -1,13 +1,14 @@
 #include "server/standing.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <unistd.h>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include <tenure/version.h>
+#include "wire/json_writer.h"
 
 namespace tenure::server {
 namespace {
@@ -19,37 +20,56 @@ bool is_same(std::string_view one, std::string_view other) {
                     [](char a, char b) { return lower(a) == lower(b); });
 }
 
-using Section = std::pair<std::string_view, std::string (*)(const Standing&)>;
+// What a field says; INFO writes true as 1.
+using Told = std::variant<std::string, std::uint64_t, bool>;
+struct Section {
+  std::string_view name;
+  std::vector<std::pair<std::string_view, Told>> fields;
+};
 
-std::string server_section(const Standing& standing) {
-  return fmt::format(
-      "tenure_version:{}\r\nprocess_id:{}\r\nuptime_in_seconds:{}\r\naddresses:{}\r\ndata:{}\r\nrole:master\r\n"
-      "loading:0\r\nstopping:{}\r\n",
-      kVersion, ::getpid(), standing.uptime.count() / 1000, standing.addresses, standing.folder,
-      standing.is_stopping ? 1 : 0);
+std::vector<Section> sections_of(const Standing& standing) {
+  return {
+      {"Server",
+       {{"tenure_version", std::string(kVersion)},
+        {"process_id", static_cast<std::uint64_t>(::getpid())},
+        {"uptime_in_seconds", static_cast<std::uint64_t>(standing.uptime.count() / 1000)},
+        {"addresses", standing.addresses},
+        {"http_addresses", standing.http_addresses},
+        {"data", standing.folder},
+        {"role", std::string("master")},
+        {"loading", false},
+        {"stopping", standing.is_stopping}}},
+      {"Clients",
+       {{"connected_clients", standing.connections},
+        {"maxclients", standing.connections_max},
+        {"blocked_clients", standing.waiting},
+        {"total_connections_received", standing.accepted},
+        {"rejected_connections", standing.turned_away},
+        {"buffer_bytes", standing.buffer_bytes}}},
+      {"State",
+       {{"state_bytes", standing.state_bytes},
+        {"state_bytes_max", standing.state_bytes_max},
+        {"tasks", standing.tasks},
+        {"work_domains", standing.domains},
+        {"locks", standing.locks},
+        {"fence", standing.fence}}},
+      {"Journal",
+       {{"durability", std::string("sync")}, {"durable_frame", standing.durable}, {"has_room", standing.has_room}}},
+  };
 }
 
-std::string clients_section(const Standing& standing) {
-  return fmt::format(
-      "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntotal_connections_received:{}\r\n"
-      "rejected_connections:{}\r\nbuffer_bytes:{}\r\n",
-      standing.connections, standing.connections_max, standing.waiting, standing.accepted, standing.turned_away,
-      standing.buffer_bytes);
+std::string info_line(std::string_view name, const Told& told) {
+  if (const auto* text = std::get_if<std::string>(&told)) return fmt::format("{}:{}\r\n", name, *text);
+  const auto* yes = std::get_if<bool>(&told);
+  return fmt::format("{}:{}\r\n", name, yes != nullptr ? (*yes ? 1 : 0) : std::get<std::uint64_t>(told));
 }
 
-std::string state_section(const Standing& standing) {
-  return fmt::format("state_bytes:{}\r\nstate_bytes_max:{}\r\ntasks:{}\r\nwork_domains:{}\r\nlocks:{}\r\nfence:{}\r\n",
-                     standing.state_bytes, standing.state_bytes_max, standing.tasks, standing.domains, standing.locks,
-                     standing.fence);
+// The name of a folder need not be text.
+void put_told(wire::JsonWriter& out, std::string_view name, const Told& told) {
+  if (const auto* text = std::get_if<std::string>(&told)) return out.bytes(name, *text);
+  if (const auto* yes = std::get_if<bool>(&told)) return out.field(name, *yes);
+  out.field(name, std::get<std::uint64_t>(told));
 }
-
-std::string journal_section(const Standing& standing) {
-  return fmt::format("durability:sync\r\ndurable_frame:{}\r\nhas_room:{}\r\n", standing.durable,
-                     standing.has_room ? 1 : 0);
-}
-
-constexpr std::array<Section, 4> kSections = {
-    {{"Server", server_section}, {"Clients", clients_section}, {"State", state_section}, {"Journal", journal_section}}};
 
 bool is_wanted(std::string_view name, wire::Words sections) {
   if (sections.empty()) return true;
@@ -63,11 +83,28 @@ bool is_wanted(std::string_view name, wire::Words sections) {
 
 std::string describe(const Standing& standing, wire::Words sections) {
   std::string text;
-  for (const auto& [name, section] : kSections) {
+  for (const auto& [name, fields] : sections_of(standing)) {
     if (!is_wanted(name, sections)) continue;
     if (!text.empty()) text += "\r\n";
-    text += fmt::format("# {}\r\n{}", name, section(standing));
+    text += fmt::format("# {}\r\n", name);
+    for (const auto& [field, told] : fields) text += info_line(field, told);
   }
+  return text;
+}
+
+std::string describe_json(const Standing& standing) {
+  std::string text;
+  wire::JsonWriter out(text);
+  out.begin_object();
+  for (const auto& [name, fields] : sections_of(standing)) {
+    std::string lower_name(name);
+    std::transform(lower_name.begin(), lower_name.end(), lower_name.begin(), lower);
+    out.name(lower_name);
+    out.begin_object();
+    for (const auto& [field, told] : fields) put_told(out, field, told);
+    out.end_object();
+  }
+  out.end_object();
   return text;
 }
 

@@ -1,4 +1,4 @@
-// How the server stands, as INFO tells it; and its settings, as CONFIG GET does.
+// How the server stands, as INFO and /v1/status tell it; and its settings, as CONFIG GET does.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@ namespace tenure::server {
 
 struct Standing {
   std::string addresses;
+  std::string http_addresses;
   std::string folder;
   Millis uptime{0};
   bool is_stopping = false;
@@ -37,6 +38,8 @@ struct Standing {
 
 // The sections named, in any case; all of them if none is, or `all`, `everything` or `default`.
 std::string describe(const Standing& standing, wire::Words sections);
+// All sections, as an object of objects.
+std::string describe_json(const Standing& standing);
 
 // A pattern with * and ?, in any case.
 bool matches(std::string_view pattern, std::string_view name);

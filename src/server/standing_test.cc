@@ -32,6 +32,17 @@ TEST(StandingTest, TellsTheSectionsThatAreAskedFor) {
   EXPECT_EQ(sections({}), sections({"everything"}));
 }
 
+TEST(StandingTest, JsonSaysTheSame) {
+  Standing standing;
+  standing.addresses = "127.0.0.1:8368";
+  standing.is_stopping = true;
+  const std::string text = describe_json(standing);
+  EXPECT_THAT(text, StartsWith(fmt::format(R"({{"server":{{"tenure_version":"{}","process_id":)", kVersion)));
+  EXPECT_THAT(text, HasSubstr(R"("addresses":"127.0.0.1:8368","http_addresses":"")"));
+  EXPECT_THAT(text, HasSubstr(R"("loading":false,"stopping":true},"clients":{"connected_clients":0,)"));
+  EXPECT_THAT(describe(standing, {}), HasSubstr("\r\nstopping:1\r\n"));
+}
+
 TEST(PatternTest, StarsAndQuestionMarks) {
   EXPECT_TRUE(matches("*", ""));
   EXPECT_TRUE(matches("*", "anything"));

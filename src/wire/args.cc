@@ -47,10 +47,10 @@ std::optional<Failure> fault_in_cursor(Kind kind, std::string_view text) {
   return invalid(fmt::format("cursor: expected 0 or one that a listing gave, found {}", quote(text)));
 }
 
-std::optional<Failure> fault_in_label(const FieldTraits& traits, std::string_view text) {
+std::optional<Failure> fault_in_label(std::string_view label, std::string_view text) {
   if (text.empty()) return std::nullopt;
-  if (text.find(' ') == std::string_view::npos) return Checker().name(traits.label, text).fault();
-  return invalid(fmt::format("{}: expected no blanks, found {}", traits.label, quote(text)));
+  if (text.find(' ') == std::string_view::npos) return Checker().name(label, text).fault();
+  return invalid(fmt::format("{}: expected no blanks, found {}", label, quote(text)));
 }
 
 std::optional<Failure> read_state(std::string_view text, std::int64_t& number) {
@@ -126,15 +126,16 @@ std::optional<Failure> ArgumentReader::read_positional(const Argument& argument,
   const bool is_there = argument.form == Form::kRequired || argument.form == Form::kMany ||
                         (left() > needed_behind && find_option(words_[at_]) == nullptr);
   if (!is_there) return std::nullopt;
-  values.present_ |= Values::bit(argument.field);
-  Values::Slot& slot = values.slots_[static_cast<std::size_t>(argument.field)];
-  slot.words = words_.data() + at_;
   const std::size_t begin = at_;
   const bool repeats = argument.form == Form::kMany || argument.form == Form::kAny;
   do {
-    if (auto fault = read_value(argument.field, slot)) return fault;
+    if (auto fault = read_value(argument.field, values)) return fault;
   } while (repeats && left() > needed_behind);
-  if (repeats) slot.count = at_ - begin;
+  if (repeats) {
+    Values::Slot& slot = values.slots_[static_cast<std::size_t>(argument.field)];
+    slot.words = words_.data() + begin;
+    slot.count = at_ - begin;
+  }
   return std::nullopt;
 }
 
@@ -152,10 +153,7 @@ std::optional<Failure> ArgumentReader::read_options(Values& values) {
       return err(fmt::format("{}: expected {} behind it, found nothing more", argument->word,
                              traits_of(argument->field).usage));
     }
-    values.present_ |= Values::bit(argument->field);
-    Values::Slot& slot = values.slots_[static_cast<std::size_t>(argument->field)];
-    slot.words = words_.data() + at_;
-    if (auto fault = read_value(argument->field, slot)) return fault;
+    if (auto fault = read_value(argument->field, values)) return fault;
   }
   for (const Argument& argument : arguments_) {
     if (argument.form == Form::kRequired && !values.has(argument.field)) return wrong_number();
@@ -164,32 +162,59 @@ std::optional<Failure> ArgumentReader::read_options(Values& values) {
 }
 
 // Reads the words of one value: they are there.
-std::optional<Failure> ArgumentReader::read_value(Field field, Values::Slot& slot) {
+std::optional<Failure> ArgumentReader::read_value(Field field, Values& values) {
+  std::size_t count = words_of(traits_of(field).kind);
+  if (traits_of(field).kind == Kind::kQueues) {
+    const auto queues = count_queues();
+    if (!queues) return queues.error();
+    count = *queues;
+  }
+  const auto words = words_.subspan(at_, count);
+  at_ += count;
+  return reader_.read(field, words, values);
+}
+
+Result<std::size_t> ArgumentReader::count_queues() {
+  const FieldTraits& traits = traits_of(Field::kQueues);
+  const auto count = read_integer(traits.label, words_[at_++], traits.low, traits.high);
+  if (!count) return tl::unexpected(count.error());
+  if (static_cast<std::size_t>(*count) > left()) {
+    return fail_with(ErrorCode::kErr, "wrong number of arguments: expected {} queues, found {}", *count, left());
+  }
+  return static_cast<std::size_t>(*count);
+}
+
+std::optional<Failure> ValueReader::read(Field field, absl::Span<const std::string_view> words, Values& values) const {
+  values.present_ |= Values::bit(field);
+  Values::Slot& slot = values.slots_[static_cast<std::size_t>(field)];
+  slot.words = words.data();
+  slot.count = words.size();
   const FieldTraits& traits = traits_of(field);
-  if (traits.kind == Kind::kQueues) return read_queues(traits, slot);
-  if (traits.kind == Kind::kBackoff) return read_backoff(traits, slot);
-  slot.count = words_of(traits.kind);
-  const std::string_view text = slot.count == 0 ? std::string_view() : words_[at_];
-  at_ += slot.count;
+  const std::string_view label = naming_ == Naming::kCommand ? traits.label : traits.json;
+  const std::string_view text = words.empty() ? std::string_view() : words[0];
   switch (traits.kind) {
     case Kind::kName:
-      return Checker().name(traits.label, text).fault();
+      return Checker().name(label, text).fault();
     case Kind::kLockName:
-      return Checker().lock_name(traits.label, text).fault();
+      return Checker().lock_name(label, text).fault();
     case Kind::kToken:
-      return Checker().token(traits.label, text).fault();
+      return Checker().token(label, text).fault();
     case Kind::kReason:
-      return Checker().reason(traits.label, text).fault();
+      return Checker().reason(label, text).fault();
     case Kind::kPayload:
-      return Checker().payload(traits.label, text, payload_bytes_max_).fault();
+      return Checker().payload(label, text, payload_bytes_max_).fault();
     case Kind::kLabel:
-      return fault_in_label(traits, text);
+      return fault_in_label(label, text);
     case Kind::kInteger:
-      return read_into(slot.number, traits.label, text, traits);
+      return read_into(slot.number, label, text, traits);
     case Kind::kVersion:
       return read_version(slot.number, text, traits);
     case Kind::kState:
       return read_state(text, slot.number);
+    case Kind::kQueues:
+      return fault_in_queues(traits, words);
+    case Kind::kBackoff:
+      return read_backoff(traits, words, slot);
     case Kind::kTaskCursor:
     case Kind::kNameCursor:
     case Kind::kOffsetCursor:
@@ -200,25 +225,25 @@ std::optional<Failure> ArgumentReader::read_value(Field field, Values::Slot& slo
   }
 }
 
-std::optional<Failure> ArgumentReader::read_queues(const FieldTraits& traits, Values::Slot& slot) {
-  if (auto fault = read_into(slot.number, traits.label, words_[at_++], traits)) return fault;
-  const auto count = static_cast<std::size_t>(slot.number);
-  if (left() < count) {
-    return err(fmt::format("wrong number of arguments: expected {} queues, found {}", count, left()));
-  }
-  slot.words = words_.data() + at_;
-  slot.count = count;
+std::optional<Failure> ValueReader::fault_in_queues(const FieldTraits& traits,
+                                                    absl::Span<const std::string_view> queues) const {
+  const bool is_command = naming_ == Naming::kCommand;
   Checker check;
-  for (const std::string_view queue : words_.subspan(at_, count)) check.name("queue", queue);
-  at_ += count;
+  check.range(is_command ? traits.label : traits.json, static_cast<std::int64_t>(queues.size()), traits.low,
+              traits.high);
+  for (const std::string_view queue : queues) check.name(is_command ? "queue" : traits.json, queue);
   return check.fault();
 }
 
-std::optional<Failure> ArgumentReader::read_backoff(const FieldTraits& traits, Values::Slot& slot) {
-  slot.count = 2;
-  if (auto fault = read_into(slot.number, "backoff initial", words_[at_++], traits)) return fault;
-  if (auto fault = read_into(slot.second, "backoff max", words_[at_++], traits)) return fault;
-  return Checker().range("backoff initial", slot.number, traits.low, slot.second).fault();
+std::optional<Failure> ValueReader::read_backoff(const FieldTraits& traits, absl::Span<const std::string_view> words,
+                                                 Values::Slot& slot) const {
+  const std::size_t blank = traits.json.find(' ');
+  const bool is_command = naming_ == Naming::kCommand;
+  const std::string_view initial = is_command ? "backoff initial" : traits.json.substr(0, blank);
+  const std::string_view most = is_command ? "backoff max" : traits.json.substr(blank + 1);
+  if (auto fault = read_into(slot.number, initial, words[0], traits)) return fault;
+  if (auto fault = read_into(slot.second, most, words[1], traits)) return fault;
+  return Checker().range(initial, slot.number, traits.low, slot.second).fault();
 }
 
 std::size_t words_needed(absl::Span<const Argument> arguments) {

@@ -69,6 +69,7 @@ class Values {
   [[nodiscard]] Millis time_or(Field field, Millis otherwise) const { return has(field) ? time(field) : otherwise; }
 
  private:
+  friend class ValueReader;
   friend class ArgumentReader;
   struct Slot {
     const std::string_view* words;
@@ -83,13 +84,37 @@ class Values {
   Slot slots_[kFieldCount];  // those whose bit is not set were never written: a request has few of them
 };
 
+// What messages call a value: as commands do, or as JSON does.
+enum class Naming : std::uint8_t { kCommand, kJson };
+
+// Reads single values as their fields declare them. Immutable.
+class ValueReader {
+ public:
+  // `payload_bytes_max` is the limit of a payload or result.
+  ValueReader(Naming naming, std::uint64_t payload_bytes_max)
+      : naming_(naming), payload_bytes_max_(payload_bytes_max) {}
+
+  // The value's words: of a flag none, of a backoff or pair two, of queues their names, else one. They are where they
+  // are for as long as `values` is used.
+  std::optional<Failure> read(Field field, absl::Span<const std::string_view> words, Values& values) const;
+
+ private:
+  [[nodiscard]] std::optional<Failure> fault_in_queues(const FieldTraits& traits,
+                                                       absl::Span<const std::string_view> queues) const;
+  std::optional<Failure> read_backoff(const FieldTraits& traits, absl::Span<const std::string_view> words,
+                                      Values::Slot& slot) const;
+
+  const Naming naming_;
+  const std::uint64_t payload_bytes_max_;
+};
+
 // Reads the words of one request. Nothing is read behind the first fault. One thread.
 class ArgumentReader {
  public:
   // `command` is what messages call it, `words` what follows it, `payload_bytes_max` the limit of a payload or result.
   ArgumentReader(std::string_view command, absl::Span<const Argument> arguments,
                  absl::Span<const std::string_view> words, std::uint64_t payload_bytes_max)
-      : command_(command), arguments_(arguments), words_(words), payload_bytes_max_(payload_bytes_max) {}
+      : command_(command), arguments_(arguments), words_(words), reader_(Naming::kCommand, payload_bytes_max) {}
 
   std::optional<Failure> read(Values& values);
 
@@ -99,14 +124,13 @@ class ArgumentReader {
   [[nodiscard]] std::size_t left() const { return words_.size() - at_; }
   std::optional<Failure> read_positional(const Argument& argument, std::size_t needed_behind, Values& values);
   std::optional<Failure> read_options(Values& values);
-  std::optional<Failure> read_value(Field field, Values::Slot& slot);
-  std::optional<Failure> read_queues(const FieldTraits& traits, Values::Slot& slot);
-  std::optional<Failure> read_backoff(const FieldTraits& traits, Values::Slot& slot);
+  std::optional<Failure> read_value(Field field, Values& values);
+  Result<std::size_t> count_queues();
 
   const std::string_view command_;
   const absl::Span<const Argument> arguments_;
   const absl::Span<const std::string_view> words_;
-  const std::uint64_t payload_bytes_max_;
+  const ValueReader reader_;
   std::size_t at_ = 0;
 };
 

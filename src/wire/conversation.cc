@@ -4,41 +4,10 @@
 #include <cstring>
 
 #include "wire/server_replies.h"
+#include "wire/trimming.h"
 #include "wire/word.h"
 
 namespace tenure::wire {
-namespace {
-
-// A lock's name as one text; no name contains a NUL.
-std::string packed(const LockName& lock) {
-  std::string text;
-  text.reserve(lock.domain.size() + lock.identifier.size() + lock.space.size() + 2);
-  return text.append(lock.domain).append(1, '\0').append(lock.identifier).append(1, '\0').append(lock.space);
-}
-
-LockName unpacked(std::string_view text) {
-  const std::size_t first = text.find('\0');
-  const std::size_t second = text.find('\0', first + 1);
-  return {.domain = text.substr(0, first),
-          .identifier = text.substr(first + 1, second - first - 1),
-          .space = text.substr(second + 1)};
-}
-
-// A long trim goes in steps: asks for the next until the last is done.
-struct Trimming {
-  Engine& engine;
-  std::string domain;
-  Offset below;
-  Conversation::Promise promise;
-
-  void operator()(const Result<Trimmed>& step) {
-    if (!step || step->complete) return std::move(promise).answer(step);
-    const std::string name = domain;  // this moves
-    engine.ask(WorkTrim{name, below}, std::move(*this));
-  }
-};
-
-}  // namespace
 
 // --- promises ---
 
@@ -52,7 +21,7 @@ void Conversation::Promise::fulfil(absl::FunctionRef<void(RespWriter& out)> writ
   Slot& slot = *std::exchange(slot_, nullptr);
   const std::shared_ptr<Conversation> conversation = std::move(slot.owner);
   if (conversation->is_closed_) {
-    if (slot.grant != nullptr) conversation->give_back(*slot.grant);
+    if (slot.grant != nullptr) slot.grant->claim.give_back(conversation->engine_);
     return;
   }
   conversation->fill(slot, write);
@@ -81,19 +50,9 @@ void Conversation::move_done_slots() {
 }
 
 void Conversation::note_grant(Slot& slot, std::uint64_t begin) {
-  if (slot.grant == nullptr || slot.grant->token.empty()) return;
+  if (slot.grant == nullptr || !slot.grant->claim.is_granted()) return;
   slot.grant->begin = begin;
   grants_.push_back(std::move(slot.grant));
-}
-
-// What was not delivered is given back, unless it is lost by now: nobody wants to know.
-void Conversation::give_back(const Grant& grant) {
-  if (grant.token.empty()) return;
-  LockGiveBack request;
-  request.lock = unpacked(grant.lock);
-  request.token = grant.token;
-  request.cause = ReleaseCause::kUndelivered;
-  engine_.ask(request, [](const Result<std::uint32_t>&) {});
 }
 
 // --- the connection ---
@@ -153,9 +112,8 @@ void Conversation::take_output(std::string& to) {
 
 void Conversation::delivered(std::size_t count) {
   delivered_ += count;
-  const auto first_left =
-      std::find_if(grants_.begin(), grants_.end(),
-                   [&](const std::unique_ptr<Grant>& grant) { return grant->begin >= delivered_; });
+  const auto first_left = std::find_if(grants_.begin(), grants_.end(),
+                                       [&](const std::unique_ptr<Grant>& grant) { return grant->begin >= delivered_; });
   grants_.erase(grants_.begin(), first_left);
 }
 
@@ -167,8 +125,17 @@ void Conversation::close() {
     if (slot.is_done && slot.grant != nullptr) undelivered.push_back(std::move(slot.grant));
   }
   if (ticket_ != 0) engine_.cancel(ticket_);
-  for (const auto& grant : undelivered) give_back(*grant);
+  for (const auto& grant : undelivered) grant->claim.give_back(engine_);
   leave();
+}
+
+Talk::Profile Conversation::profile() const {
+  return {.name = name_,
+          .user = user_.value_or("default"),
+          .session = session_,
+          .protocol = std::to_string(static_cast<int>(protocol_)),
+          .library_name = library_name_,
+          .library_version = library_version_};
 }
 
 // --- requests ---
@@ -234,12 +201,15 @@ void Conversation::ask(const AcquireLock& request) {
   }
   if (user_) acquire.request.user = *user_;
   Slot& slot = open_slot(acquire.block > Millis{0});
-  slot.grant = std::make_unique<Grant>(Grant{.lock = packed(acquire.request.lock)});
+  slot.grant = std::make_unique<Grant>(Grant{.claim = LockClaim(acquire.request.lock)});
   put(acquire, slot);
 }
 
 void Conversation::ask(const WorkTrim& request) {
-  engine_.put(request, Trimming{engine_, std::string(request.domain), request.below, promise()});
+  engine_.put(request, Trimming{engine_, std::string(request.domain), request.below,
+                                [promise = promise()](const Result<Trimmed>& last) mutable {
+                                  std::move(promise).answer(last);
+                                }});
 }
 
 template <ServerRequest T>

@@ -24,18 +24,20 @@
 #include <absl/types/span.h>
 
 #include "authority/engine.h"
+#include "wire/claim.h"
 #include "wire/input_buffer.h"
 #include "wire/replies.h"
 #include "wire/requests.h"
 #include "wire/resp_parser.h"
 #include "wire/resp_writer.h"
+#include "wire/talk.h"
 #include "wire/verbs.h"
 
 namespace tenure::wire {
 
 // One thread at a time, on which the engine gives its answers too. It lives until it is closed and the last answer is
 // there.
-class Conversation final : public std::enable_shared_from_this<Conversation> {
+class Conversation final : public Talk, public std::enable_shared_from_this<Conversation> {
   struct Slot;
 
  public:
@@ -99,44 +101,29 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
 
   // Engine and house outlive it.
   static std::shared_ptr<Conversation> begin(Engine& engine, House& house, Terms terms);
-  Conversation(const Conversation&) = delete;
-  Conversation& operator=(const Conversation&) = delete;
-  ~Conversation() = default;
+  ~Conversation() override = default;
 
-  // --- input ---
-  absl::Span<char> room(std::size_t least = 4096) { return input_.room(least); }
-  // So many bytes lie in `room`. Begins what can be begun.
-  void received(std::size_t count);
+  // --- Talk ---
+  absl::Span<char> room(std::size_t least) override { return input_.room(least); }
+  void received(std::size_t count) override;
   void receive(std::string_view bytes);
-  // Begins what can be begun by now: called after House::on_answers, and after output was taken.
-  void go_on();
-  // False: what is there is enough for the time being.
-  [[nodiscard]] bool wants_input() const;
-
-  // --- output ---
-  // Appends all that is to be sent to `to`.
-  void take_output(std::string& to);
-  [[nodiscard]] std::size_t output_bytes() const { return output_.size(); }
-  // The socket has taken so many more bytes.
-  void delivered(std::size_t count);
-
-  // Nothing more is read or begun: once the output is sent the connection is closed.
-  [[nodiscard]] bool is_ending() const { return is_ending_; }
-  // True: nothing is under way, and all output has been taken.
-  [[nodiscard]] bool is_idle() const { return slots_.empty() && output_.empty(); }
-  // True: a request that may wait is under way.
-  [[nodiscard]] bool is_waiting() const { return is_waiting_; }
-  // Memory of what was received.
-  [[nodiscard]] std::size_t input_bytes() const { return input_.capacity(); }
-  // The connection is gone. Ends its wait, gives back what was not delivered, leaves its session.
-  void close();
+  void go_on() override;
+  [[nodiscard]] bool wants_input() const override;
+  void take_output(std::string& to) override;
+  [[nodiscard]] std::size_t output_bytes() const override { return output_.size(); }
+  void delivered(std::size_t count) override;
+  [[nodiscard]] bool is_ending() const override { return is_ending_; }
+  [[nodiscard]] bool is_idle() const override { return slots_.empty() && output_.empty(); }
+  [[nodiscard]] bool is_waiting() const override { return is_waiting_; }
+  [[nodiscard]] std::size_t input_bytes() const override { return input_.capacity(); }
+  // Leaves its session, too.
+  void close() override;
 
   // --- who is there ---
-  [[nodiscard]] std::uint64_t client_id() const { return terms_.client_id; }
+  [[nodiscard]] std::uint64_t client_id() const override { return terms_.client_id; }
+  [[nodiscard]] Profile profile() const override;
   [[nodiscard]] Protocol protocol() const { return protocol_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const std::string& library_name() const { return library_name_; }
-  [[nodiscard]] const std::string& library_version() const { return library_version_; }
   [[nodiscard]] const std::string& session() const { return session_; }
   [[nodiscard]] const std::optional<std::string>& user() const { return user_; }
   // Lease ids of others are shown to those who are told so.
@@ -148,8 +135,7 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
  private:
   // A lock that was asked for, and perhaps granted.
   struct Grant {
-    std::string lock;         // what `packed` made of its name
-    std::string token{};      // empty: not granted
+    LockClaim claim;
     std::uint64_t begin = 0;  // of its reply, counted from the first byte of all output
   };
   // The place of one reply. Its address stays.
@@ -200,7 +186,6 @@ class Conversation final : public std::enable_shared_from_this<Conversation> {
   void fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write);
   void move_done_slots();
   void note_grant(Slot& slot, std::uint64_t begin);
-  void give_back(const Grant& grant);
 
   Engine& engine_;
   House& house_;
@@ -234,7 +219,7 @@ void Conversation::Promise::answer(Result<Reply> result) && {
     if (result && !slot_->sees_secrets) hide_secrets(*result);
   }
   if constexpr (std::is_same_v<Reply, std::optional<LockGrant>>) {
-    if (result && *result) slot_->grant->token = (*result)->token;
+    if (result && *result) slot_->grant->claim.granted((*result)->token);
   }
   std::move(*this).fulfil([&](RespWriter& out) { write_result(out, result); });
 }

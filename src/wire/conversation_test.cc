@@ -205,7 +205,7 @@ TEST_F(ConversationTest, ClientsHaveNames) {
   EXPECT_EQ(say(talk, "CLIENT ID\nCLIENT GETNAME\nCLIENT SETNAME joe\nCLIENT GETNAME"), ":1 $-1 +OK $3 joe ");
   EXPECT_EQ(say(talk, "CLIENT SETINFO lib-name redis-py\nCLIENT SETINFO LIB-VER 5.0\nCLIENT SETINFO x y"),
             "+OK +OK -ERR attribute: expected LIB-NAME or LIB-VER, found 'x' ");
-  EXPECT_EQ(talk->library_name() + talk->library_version(), "redis-py5.0");
+  EXPECT_EQ(talk->profile().library_name + talk->profile().library_version, "redis-py5.0");
   say(talk, "HELLO 3 SETNAME jim");
   EXPECT_EQ(talk->name(), "jim");
   say(talk, "RESET");

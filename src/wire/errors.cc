@@ -15,6 +15,7 @@ int http_status(ErrorCode code) {
     case ErrorCode::kNoPerm:
       return 403;
     case ErrorCode::kNoTask:
+    case ErrorCode::kNotFound:
       return 404;
     case ErrorCode::kTaskExists:
     case ErrorCode::kTerminal:

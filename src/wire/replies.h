@@ -1,43 +1,56 @@
-// What the books answer, in the shapes of docs/protocol.md.
+// What the books answer, in the shapes of docs/protocol.md: as RESP, as JSON, and as the JSON's schema.
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "wire/json_writer.h"
 #include "wire/requests.h"
 #include "wire/resp_writer.h"
 
 namespace tenure::wire {
 
-void write_reply(RespWriter& out, Done reply);
-void write_reply(RespWriter& out, const Submitted& reply);
-void write_reply(RespWriter& out, const std::vector<TaskLease>& reply);
-void write_reply(RespWriter& out, const std::optional<Extended>& reply);
-void write_reply(RespWriter& out, Report reply);
-void write_reply(RespWriter& out, std::optional<TaskState> reply);  // of a failure
-void write_reply(RespWriter& out, const std::optional<TaskStatus>& reply);
-void write_reply(RespWriter& out, const std::vector<TaskAttempt>& reply);
-void write_reply(RespWriter& out, const TaskPage& reply);
-void write_reply(RespWriter& out, const QueuePage& reply);
-void write_reply(RespWriter& out, const WorkerPage& reply);
+// Every reply there is: all that reply_shapes.h describes, as the engine gives it.
+#define TENURE_WIRE_REPLIES(X)   \
+  X(Done)                        \
+  X(Submitted)                   \
+  X(std::vector<TaskLease>)      \
+  X(std::optional<Extended>)     \
+  X(Report)                      \
+  X(std::optional<TaskState>)    \
+  X(std::optional<TaskStatus>)   \
+  X(std::vector<TaskAttempt>)    \
+  X(TaskPage)                    \
+  X(QueuePage)                   \
+  X(WorkerPage)                  \
+  X(AcquireResult)               \
+  X(SucceedResult)               \
+  X(FailResult)                  \
+  X(WorkExtended)                \
+  X(std::optional<DomainStatus>) \
+  X(OffsetPage)                  \
+  X(IntervalPage)                \
+  X(DomainPage)                  \
+  X(Trimmed)                     \
+  X(std::optional<LockGrant>)    \
+  X(std::uint32_t)               \
+  X(LockExtended)                \
+  X(bool)                        \
+  X(std::optional<LockStatus>)   \
+  X(LockPage)
 
-void write_reply(RespWriter& out, const AcquireResult& reply);
-void write_reply(RespWriter& out, SucceedResult reply);
-void write_reply(RespWriter& out, const FailResult& reply);
-void write_reply(RespWriter& out, const WorkExtended& reply);
-void write_reply(RespWriter& out, const std::optional<DomainStatus>& reply);
-void write_reply(RespWriter& out, const OffsetPage& reply);
-void write_reply(RespWriter& out, const IntervalPage& reply);
-void write_reply(RespWriter& out, const DomainPage& reply);
-void write_reply(RespWriter& out, Trimmed reply);  // the last step's
+#define TENURE_X(Reply) void write_reply(RespWriter& out, const Reply& reply);
+TENURE_WIRE_REPLIES(TENURE_X)
+#undef TENURE_X
 
-void write_reply(RespWriter& out, const std::optional<LockGrant>& reply);
-void write_reply(RespWriter& out, std::uint32_t holds);  // left after a release
-void write_reply(RespWriter& out, const LockExtended& reply);
-void write_reply(RespWriter& out, bool forced);
-void write_reply(RespWriter& out, const std::optional<LockStatus>& reply);
-void write_reply(RespWriter& out, const LockPage& reply);
+// `nothing` is the verdict of a reply that is nil or an empty list; empty: a list has none, and nil is not written.
+#define TENURE_X(Reply)                                                           \
+  void write_json(JsonWriter& out, const Reply& reply, std::string_view nothing); \
+  void write_schema(JsonWriter& out, const Reply* /*of*/, std::string_view nothing);
+TENURE_WIRE_REPLIES(TENURE_X)
+#undef TENURE_X
 
 // An answer or an error.
 template <class Reply>
@@ -47,6 +60,22 @@ void write_result(RespWriter& out, const Result<Reply>& result) {
   } else {
     out.error(result.error());
   }
+}
+
+// The verdict of HTTP for an answer that is nothing; where there is none, nil is error 404.
+template <BookRequest T>
+inline constexpr std::string_view kNothing{};
+template <>
+inline constexpr std::string_view kNothing<LeaseTasks> = "NONE";
+template <>
+inline constexpr std::string_view kNothing<AwaitTaskEnd> = "NONE";
+template <>
+inline constexpr std::string_view kNothing<AcquireLock> = "BUSY";
+
+// The schema of what HTTP answers to a request.
+template <BookRequest T>
+void reply_schema_of(JsonWriter& out) {
+  write_schema(out, static_cast<const BookReply<T>*>(nullptr), kNothing<T>);
 }
 
 // Takes the lease ids out, for those who may not see them; they are then written as null.

@@ -3,6 +3,7 @@
 
 #include <absl/types/span.h>
 
+#include "wire/replies.h"
 #include "wire/verbs.h"
 
 namespace tenure::wire {

@@ -15,6 +15,8 @@
 
 namespace tenure::wire {
 
+class JsonWriter;
+
 enum class Group : std::uint8_t { kTasks, kWork, kLocks, kServer };
 std::string_view to_string(Group group);
 
@@ -44,6 +46,7 @@ struct Verb {
   absl::Span<const Argument> arguments;
   Request (*make)(const Values& values);
   Route route{};
+  void (*reply_schema)(JsonWriter& out) = nullptr;  // of what HTTP answers, where it has a route
   bool may_block = false;
 
   [[nodiscard]] std::string usage() const;

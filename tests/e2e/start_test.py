@@ -8,7 +8,7 @@ import time
 import unittest
 
 import tenured
-from tenured import PROGRAM, Failed, Tenured, in_thread
+from tenured import FREE_PORTS, PROGRAM, Failed, Tenured, in_thread
 
 
 def run(*flags, env=None):
@@ -24,11 +24,17 @@ class Refusals(unittest.TestCase):
 
     def test_a_port_in_use(self):
         with Tenured() as first, tempfile.TemporaryDirectory() as folder:
-            self.refused(run("--data", folder, "--port", str(first.port)), f"127.0.0.1:{first.port}", "in use", "--port")
+            self.refused(run("--data", folder, "--http-port", "0", "--port", str(first.port)),
+                         f"127.0.0.1:{first.port}", "in use", "--port")
+
+    def test_an_http_port_in_use(self):
+        with Tenured() as first, tempfile.TemporaryDirectory() as folder:
+            self.refused(run("--data", folder, "--port", "0", "--http-port", str(first.http_port)),
+                         f"127.0.0.1:{first.http_port}", "in use", "--http-port")
 
     def test_a_folder_in_use(self):
         with Tenured() as first:
-            self.refused(run("--data", first.folder, "--port", "0"), first.folder, "in use by process", "--data")
+            self.refused(run("--data", first.folder, *FREE_PORTS), first.folder, "in use by process", "--data")
 
     def test_a_damaged_journal(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -41,29 +47,29 @@ class Refusals(unittest.TestCase):
             with open(journal, "r+b") as file:
                 file.seek(1000)
                 file.write(b"damage")
-            self.refused(run("--data", folder, "--port", "0"), os.path.basename(journal), "expected", "repair")
+            self.refused(run("--data", folder, *FREE_PORTS), os.path.basename(journal), "expected", "repair")
 
     def test_a_folder_that_cannot_be_written(self):
         with tempfile.NamedTemporaryFile() as file:
-            self.refused(run("--data", file.name + "/below", "--port", "0"), file.name)
+            self.refused(run("--data", file.name + "/below", *FREE_PORTS), file.name)
 
     def test_bad_flags(self):
         self.refused(run("--prot", "1"), "--prot", "--help")
         self.refused(run("--port", "65536"), "--port", "--help")
         self.refused(run("--port", "many"), "--port", "--help")
         self.refused(run("--connections", "0"), "--connections")
-        self.refused(run("--port", "0", "--bind", "nowhere"), "--bind", "nowhere")
+        self.refused(run(*FREE_PORTS, "--bind", "nowhere"), "--bind", "nowhere")
         self.refused(run(env={"TENURE_PORT": "x"}), "port")
         self.refused(run("--config", "/missing/file"), "/missing/file")
 
     def test_an_address_that_others_can_reach(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.refused(run("--data", folder, "--port", "0", "--bind", "0.0.0.0"), "0.0.0.0", "--insecure")
+            self.refused(run("--data", folder, *FREE_PORTS, "--bind", "0.0.0.0"), "0.0.0.0", "--insecure")
             self.assertEqual(os.listdir(folder), [], "a start that is refused leaves the folder alone")
 
     def test_an_address_that_the_machine_does_not_have(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.refused(run("--data", folder, "--port", "0", "--insecure", "--bind", "203.0.113.1"), "203.0.113.1",
+            self.refused(run("--data", folder, *FREE_PORTS, "--insecure", "--bind", "203.0.113.1"), "203.0.113.1",
                          "--bind")
 
 
@@ -81,6 +87,7 @@ class Starts(unittest.TestCase):
     def test_listens_at_every_address(self):
         with Tenured("--bind", "127.0.0.1", "--bind", "::1") as server:
             self.assertEqual([host for host, _ in server.addresses], ["127.0.0.1", "::1"])
+            self.assertEqual([host for host, _ in server.http_addresses], ["127.0.0.1", "::1"])
             for host, port in server.addresses:
                 with tenured.Client(port, host) as client:
                     self.assertEqual(client.ask("PING"), "PONG")
@@ -96,10 +103,6 @@ class Starts(unittest.TestCase):
             finally:
                 del os.environ["TENURE_WAITERS"], os.environ["TENURE_BACKLOG"], os.environ["TENURE_DOMAINS"]
         self.assertEqual(dict(zip(told[::2], told[1::2])), {"waiters": "700", "backlog": "8", "domains": "90"})
-
-    def test_the_http_port_is_accepted_and_said_not_to_be_served(self):
-        with Tenured("--http-port", "0") as server:
-            self.assertIn("HTTP is not served yet", server.log())
 
     def test_logs_in_utc(self):
         with Tenured() as server:

@@ -12,6 +12,7 @@ import threading
 import unittest
 
 PROGRAM = os.environ["TENURED"]
+FREE_PORTS = ("--port", "0", "--http-port", "0")
 PATIENCE = 60  # seconds: for hangs, not for speed
 
 
@@ -23,7 +24,8 @@ class Tenured:
         self.folder = folder or tempfile.mkdtemp(prefix="tenure-e2e-")
         self.lines = []
         self.addresses = []
-        self.process = subprocess.Popen([*before, PROGRAM, "--data", self.folder, "--port", "0", *flags],
+        self.http_addresses = []
+        self.process = subprocess.Popen([*before, PROGRAM, "--data", self.folder, *FREE_PORTS, *flags],
                                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
                                         start_new_session=True)
         ready = threading.Event()
@@ -33,6 +35,7 @@ class Tenured:
             self.kill()
             raise AssertionError("tenured did not start:\n" + "\n".join(self.lines))
         self.port = self.addresses[0][1]
+        self.http_port = self.http_addresses[0][1]
 
     def _read(self, ready):
         for line in self.process.stderr:
@@ -40,6 +43,9 @@ class Tenured:
             found = re.search(r"listening at (\S+):(\d+)$", self.lines[-1])
             if found:
                 self.addresses.append((found[1].strip("[]"), int(found[2])))
+            found = re.search(r"serving HTTP at http://(\S+):(\d+)$", self.lines[-1])
+            if found:
+                self.http_addresses.append((found[1].strip("[]"), int(found[2])))
             if " try: " in line:
                 ready.set()
         ready.set()

@@ -1,0 +1,99 @@
+// One connection's talk in HTTP/1.1: requests out of its bytes, one exchange at a time, replies in their order.
+//
+// A request that has begun must be there in time; one that cannot be read is answered, and ends the connection. A page
+// of another origin gets nothing: its script speaks with the rights of whoever looks at it, not with its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <tenure/types.h>
+#include "authority/engine.h"
+#include "base/clock.h"
+#include "server/http_reader.h"
+#include "wire/http_exchange.h"
+#include "wire/input_buffer.h"
+#include "wire/talk.h"
+
+namespace tenure::server {
+
+// One thread, on which the engine gives its answers too.
+class HttpConversation final : public wire::Talk, public std::enable_shared_from_this<HttpConversation> {
+ public:
+  struct Terms {
+    std::uint64_t client_id = 0;
+    HttpLimits limits{};
+    std::uint64_t payload_bytes_max = Settings().payload_bytes_max;
+    std::size_t pipelined_bytes_max = std::size_t{1} << 20;  // received and not begun
+    std::size_t output_bytes_max = std::size_t{1} << 20;     // not taken yet; beyond it nothing more is begun
+    Millis arrival = std::chrono::seconds(60);               // of a request, from its first byte to its last
+  };
+
+  // The server, as these conversations see it.
+  class House : public wire::HttpExchange::House {
+   public:
+    // There is output to take; `go_on` is wanted. Called from within the engine's answers.
+    virtual void on_answers(HttpConversation& conversation) = 0;
+  };
+
+  // Engine, house and clock outlive it.
+  HttpConversation(Engine& engine, House& house, const Clock& clock, const Terms& terms);
+  ~HttpConversation() override = default;
+
+  // --- Talk ---
+  absl::Span<char> room(std::size_t least) override { return input_.room(least); }
+  void received(std::size_t count) override;
+  void go_on() override;
+  [[nodiscard]] bool wants_input() const override;
+  bool check_time() override;
+  void take_output(std::string& to) override;
+  [[nodiscard]] std::size_t output_bytes() const override { return output_.size(); }
+  void delivered(std::size_t count) override;
+  void end() override { is_last_ = true; }
+  [[nodiscard]] bool is_ending() const override { return is_ending_; }
+  [[nodiscard]] bool is_idle() const override { return exchange_ == nullptr && output_.empty(); }
+  [[nodiscard]] bool is_waiting() const override { return exchange_ != nullptr && exchange_->is_waiting(); }
+  [[nodiscard]] std::size_t input_bytes() const override { return input_.capacity() + reader_.bytes(); }
+  void close() override;
+  [[nodiscard]] std::uint64_t client_id() const override { return terms_.client_id; }
+  [[nodiscard]] Profile profile() const override { return {.protocol = "http"}; }
+
+ private:
+  [[nodiscard]] bool can_begin() const;
+  void begin(const HttpRequest& request);
+  void answer(wire::HttpReply reply);
+  void finish(const wire::HttpReply& reply);
+  void refuse(const Failure& failure, int status);
+  void write(const wire::HttpReply& reply);
+
+  Engine& engine_;
+  House& house_;
+  const Clock& clock_;
+  const Terms terms_;
+
+  wire::InputBuffer input_;
+  HttpReader reader_;
+  std::string output_;
+  std::shared_ptr<wire::HttpExchange> exchange_;  // under way
+  bool is_head_ = false;                          // of that: the reply has no body
+  bool is_last_ = false;                          // of that: the connection ends behind it
+  bool is_ending_ = false;
+  bool is_beginning_ = false;  // an exchange
+  std::optional<wire::HttpReply> at_once_;
+  Millis since_{0};  // when the request that is arriving began; 0: there is none
+  // Whose replies are not delivered yet, by where they begin, counted from the first byte of all output.
+  std::deque<std::pair<std::uint64_t, std::shared_ptr<wire::HttpExchange>>> undelivered_;
+  std::uint64_t taken_ = 0;      // bytes of output, ever
+  std::uint64_t delivered_ = 0;  // likewise
+};
+
+// The whole reply: head and, unless it is one to HEAD, body.
+std::string http_text(const wire::HttpReply& reply, bool has_body, bool is_last);
+
+}  // namespace tenure::server

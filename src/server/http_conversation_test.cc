@@ -1,0 +1,181 @@
+// HTTP's bytes in and out, with an engine behind and no socket.
+#include "server/http_conversation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "authority/testing.h"
+
+namespace tenure::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Lodge final : public HttpConversation::House {
+ public:
+  void on_answers(HttpConversation& /*conversation*/) override { ++told; }
+  wire::HttpReply show(const wire::ServerPage& /*page*/) override { return {.body = "{}"}; }
+  int told = 0;
+};
+
+class HttpConversationTest : public ::testing::Test {
+ protected:
+  void say(std::string_view bytes) {
+    const absl::Span<char> to = talk->room(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), to.begin());
+    talk->received(bytes.size());
+    world.engine->hand_over();
+    talk->go_on();
+    world.engine->hand_over();
+  }
+  // What there is to send; it is sent.
+  std::string heard() {
+    std::string bytes;
+    talk->take_output(bytes);
+    talk->delivered(bytes.size());
+    return bytes;
+  }
+  std::string ask(std::string_view bytes) {
+    say(bytes);
+    return heard();
+  }
+  static std::string post(const std::string& target, const std::string& body) {
+    return fmt::format("POST {} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{}", target, body.size(), body);
+  }
+  static constexpr std::string_view kHealth = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+  void TearDown() override { talk->close(); }
+
+  World world;
+  Lodge house;
+  std::shared_ptr<HttpConversation> talk = std::make_shared<HttpConversation>(
+      *world.engine, house, *world.clock, HttpConversation::Terms{.client_id = 7, .arrival = Millis{1000}});
+};
+
+TEST_F(HttpConversationTest, AnswersAndGoesOn) {
+  EXPECT_EQ(ask(kHealth),
+            "HTTP/1.1 200 OK\r\nServer: tenured\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+            "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n{}");
+  EXPECT_THAT(ask(post("/v1/queues/q/tasks", R"({"payload":"p","id":"T"})")), HasSubstr(R"("verdict":"CREATED")"));
+  EXPECT_EQ(house.told, 1);
+  EXPECT_TRUE(talk->is_idle());
+  EXPECT_FALSE(talk->is_ending());
+  EXPECT_EQ(talk->client_id(), 7U);
+  EXPECT_EQ(talk->profile().protocol, "http");
+}
+
+TEST_F(HttpConversationTest, HeadHasNoBody) {
+  EXPECT_TRUE(ask("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n").ends_with("\r\n\r\n"));
+  EXPECT_TRUE(ask(kHealth).ends_with("\r\n\r\n{}"));
+}
+
+TEST_F(HttpConversationTest, EndsWhenTheClientSaysSo) {
+  EXPECT_THAT(ask("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), HasSubstr("Connection: close"));
+  EXPECT_TRUE(talk->is_ending());
+  EXPECT_FALSE(talk->wants_input());
+}
+
+TEST_F(HttpConversationTest, AnswersInTheOrderOfTheRequests) {
+  const std::string answers = ask(post("/v1/tasks/a/kill", R"({"reason":"x"})") + std::string(kHealth) +
+                                  "GET /v1/tasks/b HTTP/1.1\r\nHost: x\r\n\r\n");
+  // What is behind a request that the engine answers waits for that answer.
+  std::string rest;
+  for (int i = 0; i < 3; ++i) rest += ask("");
+  const std::string all = answers + rest;
+  const std::size_t a = all.find("'a'");
+  const std::size_t health = all.find("\r\n\r\n{}");
+  const std::size_t b = all.find("'b'");
+  EXPECT_LT(a, health);
+  EXPECT_LT(health, b);
+  EXPECT_NE(b, std::string::npos);
+}
+
+TEST_F(HttpConversationTest, WhatCannotBeReadEndsIt) {
+  EXPECT_THAT(ask("nonsense\r\n\r\n" + std::string(kHealth)), StartsWith("HTTP/1.1 400 Bad Request\r\n"));
+  EXPECT_TRUE(talk->is_ending());
+  EXPECT_EQ(ask(kHealth), "");
+}
+
+TEST_F(HttpConversationTest, AskedToEndItSaysSo) {
+  say(post("/v1/lease", R"({"worker":"w","queues":["q"],"block_ms":60000})"));
+  EXPECT_TRUE(talk->is_waiting());
+  talk->end();
+  world.engine->close();
+  EXPECT_THAT(heard(), HasSubstr("Connection: close"));
+  EXPECT_TRUE(talk->is_ending());
+}
+
+TEST_F(HttpConversationTest, ARequestArrivesInTime) {
+  say("GET /hea");
+  world.clock->advance(Millis{1000});
+  EXPECT_FALSE(talk->check_time());
+  say("l");
+  world.clock->advance(Millis{1});
+  EXPECT_TRUE(talk->check_time());
+  EXPECT_THAT(heard(), StartsWith("HTTP/1.1 408 Request Timeout\r\n"));
+  EXPECT_TRUE(talk->is_ending());
+  EXPECT_FALSE(talk->check_time());
+}
+
+TEST_F(HttpConversationTest, WhoIsIdleOrWaitsIsNotLate) {
+  ask(kHealth);
+  world.clock->advance(Millis{5000});
+  EXPECT_FALSE(talk->check_time());
+  say(post("/v1/lease", R"({"worker":"w","queues":["q"],"block_ms":60000})") + "GET");
+  world.clock->advance(Millis{5000});
+  EXPECT_FALSE(talk->check_time());
+}
+
+TEST_F(HttpConversationTest, SaysThatTheBodyMayCome) {
+  EXPECT_EQ(ask("POST /v1/queues/q/pause HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"),
+            "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_THAT(ask("{}"), StartsWith("HTTP/1.1 200 OK"));
+}
+
+TEST_F(HttpConversationTest, PagesOfOtherOriginsGetNothing) {
+  EXPECT_THAT(ask("GET /healthz HTTP/1.1\r\nHost: x\r\nOrigin: http://y\r\n\r\n"), StartsWith("HTTP/1.1 403 "));
+  EXPECT_THAT(ask("GET /healthz HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpConversationTest, AGrantOfWhichNothingWasSentIsGivenBack) {
+  say(post("/v1/locks/d/1/acquire", R"({"owner":"me"})"));
+  EXPECT_TRUE(world.is_held("1"));
+  talk->close();
+  world.engine->hand_over();
+  EXPECT_FALSE(world.is_held("1"));
+}
+
+TEST_F(HttpConversationTest, AGrantOfWhichSomethingWasSentIsKept) {
+  say(post("/v1/locks/d/1/acquire", R"({"owner":"me"})"));
+  std::string bytes;
+  talk->take_output(bytes);
+  talk->delivered(1);
+  talk->close();
+  world.engine->hand_over();
+  EXPECT_TRUE(world.is_held("1"));
+}
+
+TEST_F(HttpConversationTest, WhoIsClosedWaitsNoMore) {
+  const auto grant = world.acquire("alice");
+  say(post("/v1/locks/d/1/acquire", R"({"owner":"me","wait_ms":60000})"));
+  EXPECT_TRUE(talk->is_waiting());
+  talk->close();
+  world.release(grant).value();
+  EXPECT_FALSE(world.is_held("1"));
+}
+
+TEST_F(HttpConversationTest, NothingMoreIsBegunWhileOutputIsNotTaken) {
+  talk = std::make_shared<HttpConversation>(*world.engine, house, *world.clock,
+                                            HttpConversation::Terms{.output_bytes_max = 300});
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += kHealth;
+  say(many);
+  EXPECT_LT(talk->output_bytes(), 1000U);
+  std::size_t heard_bytes = 0;
+  for (std::string bytes = heard(); !bytes.empty(); bytes = ask("")) heard_bytes += bytes.size();
+  EXPECT_EQ(heard_bytes % 100, 0U);
+  EXPECT_GT(heard_bytes, 10'000U);
+}
+
+}  // namespace
+}  // namespace tenure::server

@@ -1,0 +1,35 @@
+#include "wire/claim.h"
+
+namespace tenure::wire {
+namespace {
+
+// A lock's name as one text; no name contains a NUL.
+std::string packed(const LockName& lock) {
+  std::string text;
+  text.reserve(lock.domain.size() + lock.identifier.size() + lock.space.size() + 2);
+  return text.append(lock.domain).append(1, '\0').append(lock.identifier).append(1, '\0').append(lock.space);
+}
+
+LockName unpacked(std::string_view text) {
+  const std::size_t first = text.find('\0');
+  const std::size_t second = text.find('\0', first + 1);
+  return {.domain = text.substr(0, first),
+          .identifier = text.substr(first + 1, second - first - 1),
+          .space = text.substr(second + 1)};
+}
+
+}  // namespace
+
+LockClaim::LockClaim(const LockName& lock) : lock_(packed(lock)) {}
+
+// Nobody wants to know what becomes of it.
+void LockClaim::give_back(Engine& engine) const {
+  if (!is_granted()) return;
+  LockGiveBack request;
+  request.lock = unpacked(lock_);
+  request.token = token_;
+  request.cause = ReleaseCause::kUndelivered;
+  engine.ask(request, [](const Result<std::uint32_t>&) {});
+}
+
+}  // namespace tenure::wire

@@ -1,0 +1,147 @@
+#include "wire/http_exchange.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "wire/errors.h"
+#include "wire/json_writer.h"
+#include "wire/named_arguments.h"
+#include "wire/openapi.h"
+#include "wire/replies.h"
+#include "wire/trimming.h"
+
+namespace tenure::wire {
+namespace {
+
+// What an answer that is nil means; nullopt: it has a verdict.
+template <BookRequest T>
+std::optional<Failure> absence_of(const T& /*request*/) {
+  return std::nullopt;
+}
+std::optional<Failure> absence_of(const GetTask& request) {
+  return Failure{ErrorCode::kNoTask, fmt::format("task '{}': expected one that exists, found none", request.task_id)};
+}
+std::optional<Failure> absence_of(const InspectDomain& request) {
+  return Failure{ErrorCode::kNotFound,
+                 fmt::format("domain '{}': expected one that exists, found none", request.domain)};
+}
+std::optional<Failure> absence_of(const GetLock& request) {
+  return Failure{ErrorCode::kNotFound, fmt::format("lock '{}{}{}': expected one that is held, found it free",
+                                                   request.lock.domain, kLockDelimiter, request.lock.identifier)};
+}
+
+}  // namespace
+
+HttpReply http_error(const Failure& failure, std::optional<int> status) {
+  HttpReply reply{.status = status.value_or(http_status(failure.code))};
+  JsonWriter out(reply.body);
+  out.begin_object();
+  out.name("error");
+  out.begin_object();
+  out.field("code", to_string(failure.code));
+  out.field("message", failure.message);
+  out.end_object();
+  out.end_object();
+  return reply;
+}
+
+std::shared_ptr<HttpExchange> HttpExchange::begin(Engine& engine, House& house, std::uint64_t payload_bytes_max,
+                                                  const Question& question, Deliver deliver) {
+  std::shared_ptr<HttpExchange> exchange(new HttpExchange(engine, house, std::move(deliver)));
+  exchange->ask(question, payload_bytes_max);
+  return exchange;
+}
+
+void HttpExchange::ask(const Question& question, std::uint64_t payload_bytes_max) {
+  auto destination = find_destination(question.method, question.target);
+  if (!destination) {
+    HttpReply error = http_error(destination.error().failure, destination.error().status);
+    error.allow = std::move(destination.error().allow);
+    return reply(std::move(error));
+  }
+  if (destination->page != nullptr) return show(*destination->page, question, destination->query);
+  const bool is_post = destination->verb->route.method == "POST";
+  NamedArguments arguments(*destination->verb, payload_bytes_max);
+  for (auto& [name, value] : destination->arguments) {
+    if (const auto fault = arguments.take(name, {.text = std::move(value)})) return refuse(*fault);
+  }
+  if (is_post && !destination->query.empty()) {
+    return refuse({ErrorCode::kErr, "query: expected nothing, since arguments are in the body; found some"});
+  }
+  if (!is_post && !question.body.empty()) {
+    return refuse({ErrorCode::kErr, "body: expected nothing, since arguments are in the query; found some"});
+  }
+  if (const auto fault = is_post ? arguments.take_body(question.body) : arguments.take_query(destination->query)) {
+    return refuse(*fault);
+  }
+  Request request;
+  if (const auto fault = arguments.make(request)) return refuse(*fault);
+  std::visit([&](const auto& asked) { ask(asked); }, request);
+}
+
+void HttpExchange::show(const ServerPage& page, const Question& question, std::string_view query) {
+  if (!query.empty()) return refuse({ErrorCode::kErr, "query: expected nothing, found some"});
+  if (!question.body.empty()) return refuse({ErrorCode::kErr, "body: expected nothing, found some"});
+  if (page.subject == ServerPage::Subject::kDescription) return reply({.body = openapi_document()});
+  reply(house_.show(page));
+}
+
+template <BookRequest T>
+void HttpExchange::ask(const T& request) {
+  auto done = [self = shared_from_this(), absence = absence_of(request)](Result<BookReply<T>> result) {
+    self->template answer<T>(std::move(result), absence);
+  };
+  if constexpr (std::is_same_v<T, AcquireLock>) claim_.emplace(request.request.lock);
+  if constexpr (requires { request.block; }) {
+    if (request.block > Millis{0}) {
+      is_waiting_ = true;
+      ticket_ = engine_.wait(request.request, request.block, std::move(done));
+      return;
+    }
+  }
+  engine_.put(engine_request(request), std::move(done));
+}
+
+void HttpExchange::ask(const WorkTrim& request) {
+  engine_.put(request, Trimming{engine_, std::string(request.domain), request.below,
+                                [self = shared_from_this()](const Result<Trimmed>& last) {
+                                  self->answer<WorkTrim>(last, std::nullopt);
+                                }});
+}
+
+template <ServerRequest T>
+void HttpExchange::ask(const T& /*request*/) {
+  TENURE_CHECK(false, "a route leads to a verb of the server");
+}
+
+template <BookRequest T>
+void HttpExchange::answer(Result<BookReply<T>> result, const std::optional<Failure>& absence) {
+  is_waiting_ = false;
+  if constexpr (std::is_same_v<T, AcquireLock>) {
+    if (result && *result) claim_->granted((*result)->token);
+    if (is_closed_) claim_->give_back(engine_);
+  }
+  if (is_closed_) return;
+  if (!result) return refuse(result.error());
+  if constexpr (requires { result->has_value(); }) {
+    if (absence && !result->has_value()) return refuse(*absence);
+  }
+  HttpReply answer;
+  JsonWriter out(answer.body);
+  write_json(out, *result, kNothing<T>);
+  reply(std::move(answer));
+}
+
+void HttpExchange::reply(HttpReply reply) {
+  is_answered_ = true;
+  auto deliver = std::move(deliver_);
+  deliver(std::move(reply));
+}
+
+void HttpExchange::close() {
+  if (std::exchange(is_closed_, true)) return;
+  if (ticket_ != 0 && is_waiting_) engine_.cancel(ticket_);
+  if (is_answered_ && claim_) claim_->give_back(engine_);
+}
+
+}  // namespace tenure::wire

@@ -1,0 +1,96 @@
+// One HTTP request's way to the engine and back: path, query and body in, a status and JSON out. Sockets and HTTP's
+// framing are the server's business.
+//
+// A lock that is granted to a request whose client has gone, or whose reply is not delivered, is given back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <absl/functional/any_invocable.h>
+
+#include "authority/engine.h"
+#include "wire/claim.h"
+#include "wire/requests.h"
+#include "wire/routes.h"
+
+namespace tenure::wire {
+
+struct HttpReply {
+  int status = 200;
+  std::string body{};   // JSON
+  std::string allow{};  // with 405: the methods that are
+};
+// {"error":{"code":"NOTASK","message":"..."}}, with the status of the code unless another is given.
+HttpReply http_error(const Failure& failure, std::optional<int> status = {});
+
+// One thread, on which the engine gives its answers too. It lives until the last answer is there.
+class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
+ public:
+  struct Question {
+    std::string_view method;
+    std::string_view target;
+    std::string_view body;
+  };
+
+  // The server, as exchanges see it.
+  class House {
+   public:
+    House() = default;
+    House(const House&) = delete;
+    House& operator=(const House&) = delete;
+    virtual ~House() = default;
+
+    // A page of the server's own, other than /openapi.json.
+    virtual HttpReply show(const ServerPage& page) = 0;
+  };
+
+  // Called once, perhaps before `begin` returns; never once it is closed.
+  using Deliver = absl::AnyInvocable<void(HttpReply reply)>;
+
+  // Engine and house outlive it; the question is borrowed until this returns. What it puts to the engine is handed over
+  // to the journal by whoever drives many exchanges.
+  static std::shared_ptr<HttpExchange> begin(Engine& engine, House& house, std::uint64_t payload_bytes_max,
+                                             const Question& question, Deliver deliver);
+  HttpExchange(const HttpExchange&) = delete;
+  HttpExchange& operator=(const HttpExchange&) = delete;
+  ~HttpExchange() = default;
+
+  // True: it waits for something to happen.
+  [[nodiscard]] bool is_waiting() const { return is_waiting_; }
+  // Something of the reply has been sent.
+  void delivered() { claim_.reset(); }
+  // The client has gone. Ends its wait, gives back what was not delivered.
+  void close();
+
+ private:
+  HttpExchange(Engine& engine, House& house, Deliver deliver)
+      : engine_(engine), house_(house), deliver_(std::move(deliver)) {}
+
+  void ask(const Question& question, std::uint64_t payload_bytes_max);
+  void show(const ServerPage& page, const Question& question, std::string_view query);
+  template <BookRequest T>
+  void ask(const T& request);
+  void ask(const WorkTrim& request);
+  // No route leads to the server's verbs.
+  template <ServerRequest T>
+  void ask(const T& request);
+  template <BookRequest T>
+  void answer(Result<BookReply<T>> result, const std::optional<Failure>& absence);
+  void refuse(const Failure& failure) { reply(http_error(failure)); }
+  void reply(HttpReply reply);
+
+  Engine& engine_;
+  House& house_;
+  Deliver deliver_;
+  std::optional<LockClaim> claim_;
+  Ticket ticket_ = 0;
+  bool is_waiting_ = false;
+  bool is_answered_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace tenure::wire
