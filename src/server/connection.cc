@@ -47,7 +47,8 @@ Connection::Connection(tcp::socket socket, std::shared_ptr<wire::Conversation> c
       own_address_(own_of(socket_)),
       since_(clock.boot()),
       last_read_(since_),
-      last_progress_(since_) {}
+      last_progress_(since_),
+      stranger_since_(since_) {}
 
 void Connection::start() {
   error_code ignored;
@@ -176,6 +177,22 @@ void Connection::close_if_stalled() {
   if (is_writing_ && clock_.boot() - last_progress_ > limits_.stalled) close("it does not take its answers");
 }
 
+// Whose password is being checked has done its part.
+void Connection::close_if_stranger() {
+  if (is_closed_) return;
+  if (!conversation_->is_stranger()) {
+    stranger_since_ = clock_.boot();
+  } else if (!conversation_->is_signing_in() && clock_.boot() - stranger_since_ > limits_.sign_in) {
+    close("it has not signed in");
+  }
+}
+
+void Connection::become(wire::Conversation::UserPointer user) {
+  const bool is_same = user != nullptr && *user == *conversation_->user();
+  if (!is_same && is_waiting()) return close("it waits for something, and its user has changed");
+  conversation_->sign_in(std::move(user));
+}
+
 void Connection::count_bytes(std::size_t bytes) {
   const auto now = static_cast<std::int64_t>(bytes);
   if (now != bytes_) owner_.on_bytes(now - std::exchange(bytes_, now));
@@ -188,8 +205,8 @@ std::string Connection::line() const {
       "lib-ver={}",
       id(), address_, own_address_, conversation_->name(), seconds(since_), seconds(last_read_),
       conversation_->is_waiting() ? "b" : "N", conversation_->input_bytes(), output_.size() - sent_,
-      conversation_->user().value_or("default"), conversation_->session(), static_cast<int>(conversation_->protocol()),
-      conversation_->library_name(), conversation_->library_version());
+      user() != nullptr ? user()->name : "default", conversation_->session(),
+      static_cast<int>(conversation_->protocol()), conversation_->library_name(), conversation_->library_version());
 }
 
 }  // namespace tenure::server

@@ -32,7 +32,9 @@
 #include "server/config.h"
 #include "server/connection.h"
 #include "server/listener.h"
+#include "server/sign_ins.h"
 #include "server/standing.h"
+#include "users/users.h"
 #include "wire/conversation.h"
 
 namespace tenure::server {
@@ -48,11 +50,14 @@ class Server final : private wire::Conversation::House, private Connection::Owne
     SnapshotMaker* snapshots;  // null: nothing to make
     const Clock& clock;
     bool drives_time = true;  // false: Engine::run_due is called by others
+    // Who must sign in; null: nobody.
+    std::shared_ptr<const users::Users> users{};
   };
   Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
   ~Server() override;
 
-  // From now on clients may connect, and signals stop it; both are served by `run`, which is called if this succeeds.
+  // From now on clients may connect, and signals stop it or make it read the users again; all are served by `run`,
+  // which is called if this succeeds.
   Result<Done> open();
   // Serves until it is stopped, by `stop`, a signal or SHUTDOWN, or until the journal fails: then with that failure.
   // When it returns the engine takes no more requests, and every connection is closed.
@@ -65,8 +70,10 @@ class Server final : private wire::Conversation::House, private Connection::Owne
  private:
   // --- conversations ---
   void on_answers(wire::Conversation& conversation) override;
-  std::optional<Failure> refusal(const wire::Conversation& conversation, const wire::Verb& verb) override;
-  Result<Done> check(wire::Conversation& conversation, const wire::Credentials& credentials) override;
+  std::optional<Failure> refusal(const wire::Conversation& conversation, const wire::Verb& verb,
+                                 const wire::Request& request) override;
+  void check(wire::Conversation& conversation, const wire::Credentials& credentials,
+             wire::Conversation::SignIn done) override;
   void serve(wire::Conversation& conversation, const wire::Conversation::HouseRequests& request,
              wire::Conversation::Promise promise) override;
   using Promise = wire::Conversation::Promise;
@@ -78,7 +85,14 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   void answer(const wire::Conversation& asker, const wire::ShutDown& request, Promise promise);
   [[nodiscard]] Standing standing() const;
 
+  // --- users ---
+  [[nodiscard]] Result<SignIns::UserPointer> as_of_now(const SignIns::UserPointer& user) const;
+  void await_reload();
+  void reload_users();
+  void recheck_all();
+
   // --- connections ---
+  [[nodiscard]] wire::Conversation::Terms terms_for(std::uint64_t id) const;
   void accept(boost::asio::ip::tcp::socket socket);
   void on_input(Connection& connection) override;
   void on_bytes(std::int64_t more) override;
@@ -111,10 +125,13 @@ class Server final : private wire::Conversation::House, private Connection::Owne
   std::thread::id loop_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   boost::asio::signal_set signals_;
+  boost::asio::signal_set hang_ups_;
   boost::asio::steady_timer alarm_;     // when time asks for something
   boost::asio::steady_timer patrol_;    // for clients that stall
   boost::asio::steady_timer deadline_;  // of stopping
 
+  std::shared_ptr<const users::Users> users_;  // null: nobody needs to sign in
+  SignIns sign_ins_;
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
   std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round

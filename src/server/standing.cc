@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <tenure/version.h>
+#include "base/pattern.h"
 
 namespace tenure::server {
 namespace {
@@ -32,9 +33,9 @@ std::string server_section(const Standing& standing) {
 std::string clients_section(const Standing& standing) {
   return fmt::format(
       "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntotal_connections_received:{}\r\n"
-      "rejected_connections:{}\r\nbuffer_bytes:{}\r\n",
+      "rejected_connections:{}\r\nbuffer_bytes:{}\r\nsigned_in_clients:{}\r\nrefused_sign_ins:{}\r\n",
       standing.connections, standing.connections_max, standing.waiting, standing.accepted, standing.turned_away,
-      standing.buffer_bytes);
+      standing.buffer_bytes, standing.signed_in, standing.refused_sign_ins);
 }
 
 std::string state_section(const Standing& standing) {
@@ -71,27 +72,8 @@ std::string describe(const Standing& standing, wire::Words sections) {
   return text;
 }
 
-// Goes back to the last star only, so its time is bounded by the product of the lengths.
 bool matches(std::string_view pattern, std::string_view name) {
-  std::size_t at = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t behind_star = 0;
-  for (std::size_t i = 0; i < name.size();) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      behind_star = i;
-    } else if (at < pattern.size() && (pattern[at] == '?' || lower(pattern[at]) == lower(name[i]))) {
-      ++at;
-      ++i;
-    } else if (star != std::string_view::npos) {
-      at = star + 1;
-      i = ++behind_star;
-    } else {
-      return false;
-    }
-  }
-  while (at < pattern.size() && pattern[at] == '*') ++at;
-  return at == pattern.size();
+  return matches_pattern(pattern, name, [](char a, char b) { return lower(a) == lower(b); });
 }
 
 }  // namespace tenure::server
