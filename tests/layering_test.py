@@ -14,15 +14,16 @@ MAY_USE = {
     "core": ["base"],
     "journal": ["base"],
     "authority": ["base", "core", "journal"],
-    "wire": ["base", "core", "authority"],
+    "users": ["base"],
+    "wire": ["base", "core", "authority", "users"],
     "etcd": ["base", "core", "journal", "authority"],
     "hazelcast": ["base", "core", "journal", "authority"],
     "client": ["base", "core", "authority", "wire", "hazelcast"],
-    "server": ["base", "core", "journal", "authority", "wire", "etcd", "hazelcast"],
-    "cli": ["base", "core", "journal", "authority", "wire", "etcd", "hazelcast", "client", "server"],
+    "server": ["base", "core", "journal", "authority", "users", "wire", "etcd", "hazelcast"],
+    "cli": ["base", "core", "journal", "authority", "users", "wire", "etcd", "hazelcast", "client", "server"],
 }
 EVERYWHERE = list(MAY_USE)
-LIBRARIES = ["core", "journal", "authority", "wire"]
+LIBRARIES = ["core", "journal", "authority", "users", "wire"]
 
 # The one that opens files; and a folder for tests.
 FILES = ["base/files.cc", "base/temporary_folder.h"]

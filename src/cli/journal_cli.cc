@@ -1,7 +1,6 @@
 #include "cli/journal_cli.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "base/text.h"
 #include "cli/journal_commands.h"
@@ -11,19 +10,6 @@ namespace {
 
 constexpr const char* kFolder = "The data folder of an authority, or a backup of one";
 constexpr const char* kNewFolder = "A folder that is empty or missing";
-
-// A subcommand with options of its own, which live as long as the choice does.
-template <class Options>
-struct Command {
-  CLI::App* app;
-  std::shared_ptr<Options> options = std::make_shared<Options>();
-
-  void choose(Chosen& chosen, Result<Done> (*run)(const Desk&, const Options&)) const {
-    app->callback([&chosen, run, kept = options] {
-      chosen = [run, kept](const Desk& desk) { return finish(desk, run(desk, *kept)); };
-    });
-  }
-};
 
 // A sequence number, also with the zeros that it has in the names of files.
 void add_sequence(CLI::App& app, const std::string& name, std::uint64_t& value, const std::string& what) {

@@ -9,6 +9,7 @@
 #include <tenure/version.h>
 #include "cli/demo.h"
 #include "cli/journal_cli.h"
+#include "cli/user_cli.h"
 
 namespace {
 
@@ -31,12 +32,14 @@ int main(int argc, char** argv) {
   app.footer(
       "Examples:\n  tenure demo                     tell the three stories, with their records and states\n"
       "  tenure demo --keep /tmp/demo    the same, and keep its journal\n"
-      "  tenure journal dump /tmp/demo   every record of a journal");
+      "  tenure journal dump /tmp/demo   every record of a journal\n"
+      "  tenure user list --users users  who may sign in at a server");
 
   tenure::cli::Chosen chosen;
   tenure::cli::DemoOptions demo;
   add_demo(app, demo, chosen);
   add_journal_commands(app, chosen);
+  add_user_commands(app, chosen);
 
   try {
     app.parse(argc, argv);

@@ -72,6 +72,8 @@ void declare_place(Options& options, Config& config) {
   options.add("bind", config.binds, "ADDRESS", "Addresses to listen at, IPv4 or IPv6; may be given several times");
   options.add("port", config.port, "PORT", "For Redis clients; 0: any free one, which is printed");
   options.add("http-port", config.http_port, "PORT", "For HTTP; 0: any free one, which is printed");
+  options.add("users", config.users, "FILE",
+              "The users, who must sign in; made by `tenure user add`, read again at SIGHUP. Without it all is open");
   options.flag("insecure", config.is_insecure, "Allow addresses that others can reach, without users and TLS");
 }
 
@@ -89,6 +91,8 @@ void declare_client_limits(Options& options, ClientLimits& limits) {
       "stalled-ms", limits.stalled,
       "A connection that takes no byte of an answer for so long, or has not sent all of an HTTP request in it, is "
       "closed");
+  options.time("sign-in-ms", limits.sign_in,
+               "With --users, a connection that has not signed in after so long is closed");
 }
 
 void declare_limits(Options& options, Settings& settings) {

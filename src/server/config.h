@@ -15,6 +15,11 @@
 
 namespace tenure::server {
 
+// What connections may use before somebody has signed in, where that is needed: enough to do that. A request that is
+// larger ends the connection.
+inline constexpr std::uint64_t kStrangerBytes = std::uint64_t{16} << 10;  // of a request, pipelined, and of answers
+inline constexpr std::uint64_t kStrangerWords = 16;
+
 // What connections may use.
 struct ClientLimits {
   std::uint64_t connections = 10'000;
@@ -25,6 +30,7 @@ struct ClientLimits {
   std::uint64_t buffer_bytes = std::uint64_t{1} << 30;   // of all together; beyond, the largest is cut off
   // Who takes nothing of an answer for so long, or has not sent all of an HTTP request in it, is cut off.
   Millis stalled = std::chrono::seconds(60);
+  Millis sign_in = std::chrono::seconds(10);  // who has not signed in by then is cut off
 };
 
 struct Config {
@@ -32,6 +38,7 @@ struct Config {
   std::vector<std::string> binds = {"127.0.0.1"};
   std::uint16_t port = 8368;
   std::uint16_t http_port = 8369;
+  std::string users;         // the file; empty: nobody needs to sign in
   bool is_insecure = false;  // addresses that others can reach are allowed
   ClientLimits clients;
   Settings settings;

@@ -39,19 +39,24 @@ TEST(ConfigTest, HasDefaults) {
   EXPECT_EQ(8368, config.port);
   EXPECT_EQ(8369, config.http_port);
   EXPECT_FALSE(config.is_insecure);
+  EXPECT_EQ("", config.users);
+  EXPECT_EQ(Millis{10'000}, config.clients.sign_in);
   EXPECT_EQ(10'000U, config.clients.connections);
   EXPECT_EQ(Settings().waiters_max, config.settings.waiters_max);
 }
 
 TEST(ConfigTest, TakesFlags) {
-  const Config config = accepted({"--data", "d", "--bind", "127.0.0.1", "--bind", "::1", "--port", "0", "--http-port",
-                                  "1", "--insecure", "--stalled-ms", "5", "--retention-ms", "6"});
+  const Config config =
+      accepted({"--data", "d", "--bind", "127.0.0.1", "--bind", "::1", "--port", "0", "--http-port", "1", "--insecure",
+                "--stalled-ms", "5", "--retention-ms", "6", "--users", "u", "--sign-in-ms", "7"});
   EXPECT_EQ("d", config.folder);
   EXPECT_THAT(config.binds, ElementsAre("127.0.0.1", "::1"));
   EXPECT_EQ(0, config.port);
   EXPECT_EQ(1, config.http_port);
   EXPECT_TRUE(config.is_insecure);
   EXPECT_EQ(Millis{5}, config.clients.stalled);
+  EXPECT_EQ(Millis{7}, config.clients.sign_in);
+  EXPECT_EQ("u", config.users);
   EXPECT_EQ(Millis{6}, config.settings.retention_time);
 }
 

@@ -47,7 +47,8 @@ Connection::Connection(tcp::socket socket, std::shared_ptr<wire::Talk> talk, Own
       own_address_(own_of(socket_)),
       since_(clock.boot()),
       last_read_(since_),
-      last_progress_(since_) {}
+      last_progress_(since_),
+      stranger_since_(since_) {}
 
 void Connection::start() {
   error_code ignored;
@@ -174,6 +175,22 @@ void Connection::close_if_stalled() {
   if (is_closed_) return;
   if (is_writing_ && clock_.boot() - last_progress_ > limits_.stalled) return close("it does not take its answers");
   if (talk_->check_time()) owner_.on_input(*this);
+}
+
+// Whose password is being checked has done its part.
+void Connection::close_if_stranger() {
+  if (is_closed_) return;
+  if (!talk_->is_stranger()) {
+    stranger_since_ = clock_.boot();
+  } else if (!talk_->is_signing_in() && clock_.boot() - stranger_since_ > limits_.sign_in) {
+    close("it has not signed in");
+  }
+}
+
+void Connection::become(wire::Talk::UserPointer user) {
+  const bool is_same = user != nullptr && *user == *talk_->user();
+  if (!is_same && is_waiting()) return close("it waits for something, and its user has changed");
+  talk_->sign_in(std::move(user));
 }
 
 void Connection::count_bytes(std::size_t bytes) {

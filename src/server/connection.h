@@ -59,10 +59,17 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void close(std::string_view reason = {});
   // If it has answers to send, and the client has taken nothing of them for too long; or if the talk says so.
   void close_if_stalled();
+  // If somebody must sign in, and nobody has for too long.
+  void close_if_stranger();
+  // Users have changed, and its user is now this one: null, or another than before, ends what it waits for, and with it
+  // the connection.
+  void become(wire::Talk::UserPointer user);
 
   [[nodiscard]] std::uint64_t id() const { return talk_->client_id(); }
   [[nodiscard]] bool is_closed() const { return is_closed_; }
   [[nodiscard]] bool is_waiting() const { return talk_->is_waiting(); }
+  // Null: nobody has signed in.
+  [[nodiscard]] wire::Talk::UserPointer user() const { return talk_->user(); }
   // Of its buffers.
   [[nodiscard]] std::uint64_t bytes() const { return static_cast<std::uint64_t>(bytes_); }
   [[nodiscard]] const std::string& address() const { return address_; }
@@ -98,6 +105,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::size_t sent_ = 0;  // and sent of it
   Millis last_read_{0};
   Millis last_progress_{0};  // of sending
+  Millis stranger_since_{0};
   std::int64_t bytes_ = 0;
 };
 

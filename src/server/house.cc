@@ -13,15 +13,6 @@ namespace tenure::server {
 namespace asio = boost::asio;
 using wire::RespWriter;
 
-// There are no users yet.
-std::optional<Failure> Server::refusal(const wire::Conversation& /*conversation*/, const wire::Verb& /*verb*/) {
-  return std::nullopt;
-}
-
-Result<Done> Server::check(wire::Conversation& /*conversation*/, const wire::Credentials& /*credentials*/) {
-  return fail_with(ErrorCode::kErr, "AUTH: expected no password, since no users are configured; found one");
-}
-
 void Server::serve(wire::Conversation& conversation, const wire::Conversation::HouseRequests& request,
                    Promise promise) {
   std::visit([&](const auto& asked) { answer(conversation, asked, std::move(promise)); }, request);
@@ -92,6 +83,9 @@ Standing Server::standing() const {
   standing.accepted = accepted_;
   standing.turned_away = turned_away_;
   standing.buffer_bytes = static_cast<std::uint64_t>(buffer_bytes_);
+  standing.signed_in = static_cast<std::uint64_t>(std::count_if(
+      connections_.begin(), connections_.end(), [](const auto& entry) { return entry.second->user() != nullptr; }));
+  standing.refused_sign_ins = sign_ins_.refused();
   standing.state_bytes_max = config_.settings.state_bytes_max;
   engine_.inspect([&](const State& state) {
     standing.state_bytes = state.bytes();

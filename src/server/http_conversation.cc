@@ -18,6 +18,8 @@ bool is_of_own_page(const HttpRequest& request) {
   return false;
 }
 
+bool is_for_probes(std::string_view target) { return target == "/healthz" || target == "/readyz"; }
+
 }  // namespace
 
 std::string http_text(const wire::HttpReply& reply, bool has_body, bool is_last) {
@@ -81,6 +83,10 @@ void HttpConversation::begin(const HttpRequest& request) {
   is_last_ = is_last_ || !request.keeps_alive;
   if (!is_of_own_page(request)) {
     return write(wire::http_error({ErrorCode::kNoPerm, "Origin: expected none, or this server's; found another"}));
+  }
+  if (house_.has_users() && !is_for_probes(request.target)) {
+    return write(wire::http_error(
+        {ErrorCode::kNoAuth, "HTTP: expected a server without users, found one with users, who sign in over RESP"}));
   }
   // It may be answered before it has begun; later it is answered from within the engine.
   is_beginning_ = true;

@@ -40,6 +40,8 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
    public:
     // There is output to take; `go_on` is wanted. Called from within the engine's answers.
     virtual void on_answers(HttpConversation& conversation) = 0;
+    // Whether users are configured. Nobody can sign in here yet, so then only the pages for probes are shown.
+    [[nodiscard]] virtual bool has_users() const = 0;
   };
 
   // Engine, house and clock outlive it.

@@ -115,9 +115,11 @@ Result<std::vector<std::unique_ptr<Listener>>> bind_all(asio::io_context& io, co
     const auto host = asio::ip::make_address(address, error);
     if (!error && !host.is_loopback() && !config.is_insecure) {
       return fail_with(ErrorCode::kInvalid,
-                       "--bind {}: others can reach this address, and there are no users and no TLS; bind 127.0.0.1 "
-                       "or ::1, or allow it with --insecure",
-                       address);
+                       "--bind {}: others can reach this address: expected users and TLS, found {}; bind 127.0.0.1 or "
+                       "::1, or allow it with --insecure",
+                       address,
+                       config.users.empty() ? "neither (--users FILE, and TLS is not there yet)"
+                                            : "users alone (TLS is not there yet)");
     }
   }
   for (const Face face : {Face::kRedis, Face::kHttp}) {

@@ -16,6 +16,7 @@
 #include "server/config.h"
 #include "server/listener.h"
 #include "server/server.h"
+#include "users/users.h"
 
 namespace {
 
@@ -63,10 +64,23 @@ void tell_addresses(const Addresses& addresses) {
   spdlog::info("try: redis-cli -h {} -p {} LOCK.ACQUIRE orders 12345 me", first.address().to_string(), first.port());
 }
 
+// Null: there need be none.
+Result<std::shared_ptr<const users::Users>> read_users(const std::string& path) {
+  if (path.empty()) return nullptr;
+  auto users = users::load_users(real_files(), path);
+  if (!users) {
+    return fail_with(users.error().code, "--users: {}; `tenure user add --users {} NAME` makes the file",
+                     users.error().message, path);
+  }
+  return std::make_shared<const users::Users>(std::move(*users));
+}
+
 int serve(Config config) {
   spdlog::info("tenured {}", kVersion);
   std::signal(SIGPIPE, SIG_IGN);
   raise_file_limit(config.clients.connections);
+  auto users = read_users(config.users);
+  if (!users) return refuse(users.error());
   boost::asio::io_context io(1);
   auto listeners = bind_all(io, config);
   if (!listeners) return refuse(listeners.error());
@@ -84,7 +98,8 @@ int serve(Config config) {
                  .engine = (*seat)->engine(),
                  .journal = (*seat)->journal(),
                  .snapshots = (*seat)->snapshots(),
-                 .clock = (*seat)->clock()},
+                 .clock = (*seat)->clock(),
+                 .users = *users},
                 std::move(*listeners), SystemEntropy().next());
   if (const auto open = server.open(); !open) return refuse(open.error());
   tell_addresses(addresses);

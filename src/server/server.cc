@@ -33,9 +33,12 @@ Server::Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Li
       since_(ports.clock.boot()),
       listeners_(std::move(listeners)),
       signals_(ports.io),
+      hang_ups_(ports.io),
       alarm_(ports.io),
       patrol_(ports.io),
-      deadline_(ports.io) {}
+      deadline_(ports.io),
+      users_(ports_.users),
+      sign_ins_(ports.io) {}
 
 Server::~Server() { let_go(); }
 
@@ -43,6 +46,7 @@ Server::~Server() { let_go(); }
 
 Result<Done> Server::open() {
   await_signals();
+  await_reload();
   for (const auto& listener : listeners_) {
     auto listening = listener->listen(
         [this, face = listener->face()](asio::ip::tcp::socket socket) { accept(std::move(socket), face); });
@@ -145,7 +149,10 @@ void Server::look_around() {
     std::vector<std::shared_ptr<Connection>> all;
     all.reserve(connections_.size());
     for (const auto& [id, connection] : connections_) all.push_back(connection);
-    for (const auto& connection : all) connection->close_if_stalled();
+    for (const auto& connection : all) {
+      connection->close_if_stalled();
+      connection->close_if_stranger();
+    }
     look_around();
   });
 }
@@ -159,6 +166,28 @@ void Server::let_go() {
 }
 
 // --- connections ---
+
+wire::Conversation::Terms Server::terms_for(std::uint64_t id) const {
+  wire::Conversation::Terms terms{
+      .client_id = id,
+      .own_session = fmt::format("connection:{:016x}:{}", run_id_, id),
+      .payload_bytes_max = config_.settings.payload_bytes_max,
+      .limits = {.requests = {.request_bytes_max = config_.clients.request_bytes},
+                 .under_way_max = kUnderWay,
+                 .pipelined_bytes_max = config_.clients.pipelined_bytes,
+                 .output_bytes_max = kOutputBegun},
+  };
+  if (users_ == nullptr) return terms;
+  terms.before_sign_in = {.requests = {.request_bytes_max = kStrangerBytes,
+                                       .words_max = kStrangerWords,
+                                       .line_bytes_max = kStrangerBytes,
+                                       .skipped_bytes_max = kStrangerBytes,
+                                       .skipped_words_max = kStrangerWords},
+                          .under_way_max = kStrangerWords,
+                          .pipelined_bytes_max = kStrangerBytes,
+                          .output_bytes_max = kStrangerBytes};
+  return terms;
+}
 
 void Server::accept(asio::ip::tcp::socket socket, Face face) {
   if (connections_.size() >= config_.clients.connections) return turn_away(std::move(socket), face);
@@ -193,16 +222,7 @@ std::shared_ptr<wire::Talk> Server::begin_talk(std::uint64_t id, Face face) {
                                 .output_bytes_max = kOutputBegun,
                                 .arrival = config_.clients.stalled});
   }
-  wire::Conversation::Terms terms{
-      .client_id = id,
-      .own_session = fmt::format("connection:{:016x}:{}", run_id_, id),
-      .requests = {.request_bytes_max = config_.clients.request_bytes},
-      .payload_bytes_max = config_.settings.payload_bytes_max,
-      .under_way_max = kUnderWay,
-      .pipelined_bytes_max = config_.clients.pipelined_bytes,
-      .output_bytes_max = kOutputBegun,
-  };
-  return wire::Conversation::begin(engine_, *this, std::move(terms));
+  return wire::Conversation::begin(engine_, *this, terms_for(id));
 }
 
 void Server::on_input(Connection& connection) { unsettled_.push_back(connection.shared_from_this()); }

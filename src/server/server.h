@@ -33,7 +33,9 @@
 #include "server/connection.h"
 #include "server/http_conversation.h"
 #include "server/listener.h"
+#include "server/sign_ins.h"
 #include "server/standing.h"
+#include "users/users.h"
 #include "wire/conversation.h"
 #include "wire/talk.h"
 
@@ -50,11 +52,14 @@ class Server final : private wire::Conversation::House, private HttpConversation
     SnapshotMaker* snapshots;  // null: nothing to make
     const Clock& clock;
     bool drives_time = true;  // false: Engine::run_due is called by others
+    // Who must sign in; null: nobody.
+    std::shared_ptr<const users::Users> users{};
   };
   Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
   ~Server() override;
 
-  // From now on clients may connect, and signals stop it; both are served by `run`, which is called if this succeeds.
+  // From now on clients may connect, and signals stop it or make it read the users again; all are served by `run`,
+  // which is called if this succeeds.
   Result<Done> open();
   // Serves until it is stopped, by `stop`, a signal or SHUTDOWN, or until the journal fails: then with that failure.
   // When it returns the engine takes no more requests, and every connection is closed.
@@ -67,8 +72,10 @@ class Server final : private wire::Conversation::House, private HttpConversation
  private:
   // --- conversations ---
   void on_answers(wire::Conversation& conversation) override;
-  std::optional<Failure> refusal(const wire::Conversation& conversation, const wire::Verb& verb) override;
-  Result<Done> check(wire::Conversation& conversation, const wire::Credentials& credentials) override;
+  std::optional<Failure> refusal(const wire::Conversation& conversation, const wire::Verb& verb,
+                                 const wire::Request& request) override;
+  void check(wire::Conversation& conversation, const wire::Credentials& credentials,
+             wire::Conversation::SignIn done) override;
   void serve(wire::Conversation& conversation, const wire::Conversation::HouseRequests& request,
              wire::Conversation::Promise promise) override;
   using Promise = wire::Conversation::Promise;
@@ -79,10 +86,18 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void answer(const wire::Conversation& asker, const wire::MakeSnapshot& request, Promise promise) const;
   void answer(const wire::Conversation& asker, const wire::ShutDown& request, Promise promise);
   void on_answers(HttpConversation& conversation) override;
+  [[nodiscard]] bool has_users() const override { return users_ != nullptr; }
   wire::HttpReply show(const wire::ServerPage& page) override;
   [[nodiscard]] Standing standing() const;
 
+  // --- users ---
+  [[nodiscard]] Result<SignIns::UserPointer> as_of_now(const SignIns::UserPointer& user) const;
+  void await_reload();
+  void reload_users();
+  void recheck_all();
+
   // --- connections ---
+  [[nodiscard]] wire::Conversation::Terms terms_for(std::uint64_t id) const;
   void accept(boost::asio::ip::tcp::socket socket, Face face);
   void turn_away(boost::asio::ip::tcp::socket socket, Face face);
   std::shared_ptr<wire::Talk> begin_talk(std::uint64_t id, Face face);
@@ -117,10 +132,13 @@ class Server final : private wire::Conversation::House, private HttpConversation
   std::thread::id loop_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   boost::asio::signal_set signals_;
+  boost::asio::signal_set hang_ups_;
   boost::asio::steady_timer alarm_;     // when time asks for something
   boost::asio::steady_timer patrol_;    // for clients that stall
   boost::asio::steady_timer deadline_;  // of stopping
 
+  std::shared_ptr<const users::Users> users_;  // null: nobody needs to sign in
+  SignIns sign_ins_;
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
   std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round

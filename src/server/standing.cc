@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <tenure/version.h>
+#include "base/pattern.h"
 #include "wire/json_writer.h"
 
 namespace tenure::server {
@@ -45,7 +46,9 @@ std::vector<Section> sections_of(const Standing& standing) {
         {"blocked_clients", standing.waiting},
         {"total_connections_received", standing.accepted},
         {"rejected_connections", standing.turned_away},
-        {"buffer_bytes", standing.buffer_bytes}}},
+        {"buffer_bytes", standing.buffer_bytes},
+        {"signed_in_clients", standing.signed_in},
+        {"refused_sign_ins", standing.refused_sign_ins}}},
       {"State",
        {{"state_bytes", standing.state_bytes},
         {"state_bytes_max", standing.state_bytes_max},
@@ -108,27 +111,8 @@ std::string describe_json(const Standing& standing) {
   return text;
 }
 
-// Goes back to the last star only, so its time is bounded by the product of the lengths.
 bool matches(std::string_view pattern, std::string_view name) {
-  std::size_t at = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t behind_star = 0;
-  for (std::size_t i = 0; i < name.size();) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      behind_star = i;
-    } else if (at < pattern.size() && (pattern[at] == '?' || lower(pattern[at]) == lower(name[i]))) {
-      ++at;
-      ++i;
-    } else if (star != std::string_view::npos) {
-      at = star + 1;
-      i = ++behind_star;
-    } else {
-      return false;
-    }
-  }
-  while (at < pattern.size() && pattern[at] == '*') ++at;
-  return at == pattern.size();
+  return matches_pattern(pattern, name, [](char a, char b) { return lower(a) == lower(b); });
 }
 
 }  // namespace tenure::server

@@ -25,6 +25,8 @@ struct Standing {
   std::uint64_t accepted = 0;
   std::uint64_t turned_away = 0;
   std::uint64_t buffer_bytes = 0;
+  std::uint64_t signed_in = 0;         // of the connections
+  std::uint64_t refused_sign_ins = 0;  // ever
 
   std::uint64_t state_bytes = 0;
   std::uint64_t state_bytes_max = 0;

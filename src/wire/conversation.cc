@@ -62,7 +62,7 @@ std::shared_ptr<Conversation> Conversation::begin(Engine& engine, House& house, 
 }
 
 Conversation::Conversation(Engine& engine, House& house, Terms terms)
-    : engine_(engine), house_(house), terms_(std::move(terms)), parser_(terms_.requests) {}
+    : engine_(engine), house_(house), terms_(std::move(terms)), parser_(limits().requests) {}
 
 void Conversation::received(std::size_t count) {
   input_.received(count);
@@ -91,13 +91,13 @@ void Conversation::go_on() {
 }
 
 bool Conversation::can_begin() const {
-  return !is_ending_ && !is_waiting_ && slots_.size() < terms_.under_way_max &&
-         output_.size() < terms_.output_bytes_max;
+  return !is_ending_ && !is_waiting_ && !is_signing_in_ && slots_.size() < limits().under_way_max &&
+         output_.size() < limits().output_bytes_max;
 }
 
 bool Conversation::wants_input() const {
   if (is_ending_) return false;
-  return can_begin() || input_.view().size() < terms_.pipelined_bytes_max;
+  return can_begin() || input_.view().size() < limits().pipelined_bytes_max;
 }
 
 void Conversation::take_output(std::string& to) {
@@ -131,7 +131,7 @@ void Conversation::close() {
 
 Talk::Profile Conversation::profile() const {
   return {.name = name_,
-          .user = user_.value_or("default"),
+          .user = user_ != nullptr ? user_->name : "default",
           .session = session_,
           .protocol = std::to_string(static_cast<int>(protocol_)),
           .library_name = library_name_,
@@ -143,9 +143,9 @@ Talk::Profile Conversation::profile() const {
 void Conversation::begin_request(Words words) {
   const auto verb = find_verb(words);
   if (!verb) return refuse(verb.error());
-  if (const auto refusal = house_.refusal(*this, **verb)) return refuse(*refusal);
   Request request;
   if (const auto fault = read_request(**verb, words, terms_.payload_bytes_max, request)) return refuse(*fault);
+  if (const auto refusal = house_.refusal(*this, **verb, request)) return refuse(*refusal);
   std::visit([&](const auto& asked) { ask(asked); }, request);
 }
 
@@ -199,7 +199,7 @@ void Conversation::ask(const AcquireLock& request) {
     }
     acquire.request.session = session_;
   }
-  if (user_) acquire.request.user = *user_;
+  if (user_ != nullptr) acquire.request.user = user_->name;
   Slot& slot = open_slot(acquire.block > Millis{0});
   slot.grant = std::make_unique<Grant>(Grant{.claim = LockClaim(acquire.request.lock)});
   put(acquire, slot);
@@ -221,12 +221,43 @@ void Conversation::ask(const T& request) {
   }
 }
 
+// --- signing in ---
+
+void Conversation::sign_in(UserPointer user) {
+  user_ = std::move(user);
+  sees_secrets_ = user_ == nullptr || user_->has_for_all({users::Role::kAdmin});
+  parser_.set_limits(limits().requests);
+}
+
+void Conversation::begin_sign_in(const Credentials& credentials, std::optional<Agreement> hello) {
+  is_signing_in_ = true;
+  house_.check(*this, credentials, [promise = promise(), hello = std::move(hello)](Result<UserPointer> user) mutable {
+    Conversation& conversation = *promise.slot_->owner;
+    conversation.end_sign_in(std::move(promise), std::move(user), hello);
+  });
+}
+
+void Conversation::end_sign_in(Promise promise, Result<UserPointer> user, const std::optional<Agreement>& hello) {
+  is_signing_in_ = false;
+  if (!user) return std::move(promise).fulfil([&](RespWriter& out) { out.error(user.error()); });
+  sign_in(std::move(*user));
+  if (!hello) return std::move(promise).answer(Result<Done>(Done{}));
+  agree(*hello);
+  promise.slot_->protocol = protocol_;
+  std::move(promise).fulfil([id = terms_.client_id](RespWriter& out) { write_greeting(out, id); });
+}
+
+void Conversation::agree(const Agreement& hello) {
+  protocol_ = hello.protocol.value_or(protocol_);
+  if (hello.name) name_ = *hello.name;
+}
+
 void Conversation::ask(const Hello& request) {
-  if (request.credentials) {
-    if (const auto checked = house_.check(*this, *request.credentials); !checked) return refuse(checked.error());
-  }
-  if (request.version) protocol_ = static_cast<Protocol>(*request.version);
-  if (request.name) name_ = *request.name;
+  Agreement hello;
+  if (request.version) hello.protocol = static_cast<Protocol>(*request.version);
+  if (request.name) hello.name = std::string(*request.name);
+  if (request.credentials) return begin_sign_in(*request.credentials, std::move(hello));
+  agree(hello);
   reply([&](RespWriter& out) { write_greeting(out, terms_.client_id); });
 }
 
@@ -239,8 +270,7 @@ void Conversation::ask(const Reset& /*request*/) {
   leave();
   protocol_ = Protocol::kResp2;
   name_.clear();
-  user_.reset();
-  sees_secrets_ = true;
+  sign_in(nullptr);
   reply([](RespWriter& out) { out.simple("RESET"); });
 }
 

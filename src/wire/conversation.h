@@ -5,7 +5,7 @@
 //            -> socket -> delivered
 //
 // Requests are put to the engine, and handed over to the journal by whoever drives many conversations, once a round. A
-// request behind one that waits is not begun before that one is answered.
+// request behind one that waits, or that signs in, is not begun before that one is answered.
 //
 // A grant of a lock of whose reply not one byte was delivered when the conversation closes is given back.
 #pragma once
@@ -20,10 +20,12 @@
 #include <variant>
 #include <vector>
 
+#include <absl/functional/any_invocable.h>
 #include <absl/functional/function_ref.h>
 #include <absl/types/span.h>
 
 #include "authority/engine.h"
+#include "users/user.h"
 #include "wire/claim.h"
 #include "wire/input_buffer.h"
 #include "wire/replies.h"
@@ -41,18 +43,24 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   struct Slot;
 
  public:
+  struct Limits {
+    RequestLimits requests{};
+    std::size_t under_way_max = 1024;                        // requests
+    std::size_t pipelined_bytes_max = std::size_t{1} << 20;  // received and not begun
+    std::size_t output_bytes_max = std::size_t{1} << 20;     // not taken yet; beyond it nothing more is begun
+  };
   // What a conversation is begun with.
   struct Terms {
     std::uint64_t client_id = 0;
     // The session that is the connection alone: a name that was never used before and will not be, also not by another
     // run of the server, whose journal may remember it.
     std::string own_session{};
-    RequestLimits requests{};
     std::uint64_t payload_bytes_max = Settings().payload_bytes_max;
-    std::size_t under_way_max = 1024;                        // requests
-    std::size_t pipelined_bytes_max = std::size_t{1} << 20;  // received and not begun
-    std::size_t output_bytes_max = std::size_t{1} << 20;     // not taken yet; beyond it nothing more is begun
+    Limits limits{};
+    std::optional<Limits> before_sign_in{};  // absent: nobody needs to sign in
   };
+  // Is told who has signed in, or why nobody has.
+  using SignIn = absl::AnyInvocable<void(Result<UserPointer> user)>;
 
   // The promise of a reply, which has its place among the others. One that is never fulfilled is answered UNAVAILABLE.
   // Movable.
@@ -91,10 +99,11 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
     // There is output to take, and perhaps a request to go on with: `go_on` is wanted. Called from within the engine's
     // answers, and not again before that.
     virtual void on_answers(Conversation& conversation) = 0;
-    // Why this client may not use the verb; nullopt: it may.
-    virtual std::optional<Failure> refusal(const Conversation& conversation, const Verb& verb) = 0;
-    // Signs in (and calls Conversation::sign_in), or tells why not.
-    virtual Result<Done> check(Conversation& conversation, const Credentials& credentials) = 0;
+    // Why this client may not ask this; nullopt: it may.
+    virtual std::optional<Failure> refusal(const Conversation& conversation, const Verb& verb,
+                                           const Request& request) = 0;
+    // Tells `done`, at once or later on this thread, whose credentials these are. They are borrowed until it returns.
+    virtual void check(Conversation& conversation, const Credentials& credentials, SignIn done) = 0;
     // What only the server can answer. The request's texts are borrowed until it returns.
     virtual void serve(Conversation& conversation, const HouseRequests& request, Promise promise) = 0;
   };
@@ -125,12 +134,11 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   [[nodiscard]] Protocol protocol() const { return protocol_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& session() const { return session_; }
-  [[nodiscard]] const std::optional<std::string>& user() const { return user_; }
-  // Lease ids of others are shown to those who are told so.
-  void sign_in(std::string user, bool sees_secrets) {
-    user_ = std::move(user);
-    sees_secrets_ = sees_secrets;
-  }
+  [[nodiscard]] UserPointer user() const override { return user_; }
+  [[nodiscard]] bool is_stranger() const override { return terms_.before_sign_in && user_ == nullptr; }
+  [[nodiscard]] bool is_signing_in() const override { return is_signing_in_; }
+  // Lease ids of others are shown to admins of every name alone.
+  void sign_in(UserPointer user) override;
 
  private:
   // A lock that was asked for, and perhaps granted.
@@ -148,10 +156,16 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
     std::string bytes{};
     std::unique_ptr<Grant> grant{};
   };
+  // What HELLO agrees on.
+  struct Agreement {
+    std::optional<Protocol> protocol;
+    std::optional<std::string> name;
+  };
 
   Conversation(Engine& engine, House& house, Terms terms);
 
   // --- requests ---
+  [[nodiscard]] const Limits& limits() const { return is_stranger() ? *terms_.before_sign_in : terms_.limits; }
   [[nodiscard]] bool can_begin() const;
   void begin_request(Words words);
   Slot& open_slot(bool waits);
@@ -168,7 +182,10 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   template <ServerRequest T>
   void ask(const T& request);
   void ask(const Hello& request);
-  void ask(const Auth& request) { reply(house_.check(*this, request.credentials)); }
+  void ask(const Auth& request) { begin_sign_in(request.credentials, std::nullopt); }
+  void begin_sign_in(const Credentials& credentials, std::optional<Agreement> hello);
+  void end_sign_in(Promise promise, Result<UserPointer> user, const std::optional<Agreement>& hello);
+  void agree(const Agreement& hello);
   void ask(const Quit& request);
   void ask(const Reset& request);
   void ask(const SelectDatabase& /*request*/) { reply(Done{}); }
@@ -200,8 +217,9 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   std::string library_name_;
   std::string library_version_;
   std::string session_;  // joined; empty: none
-  std::optional<std::string> user_;
+  UserPointer user_;
   bool sees_secrets_ = true;
+  bool is_signing_in_ = false;
 
   std::deque<Slot> slots_;
   std::string output_;

@@ -12,18 +12,31 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A server that lets everybody do everything but shut it down, and has one user.
+// A server that lets everybody do everything but shut it down, and knows everybody by one password.
 class Guesthouse final : public Conversation::House {
  public:
   void on_answers(Conversation& /*conversation*/) override { ++told; }
-  std::optional<Failure> refusal(const Conversation& /*conversation*/, const Verb& verb) override {
+  std::optional<Failure> refusal(const Conversation& conversation, const Verb& verb,
+                                 const Request& /*request*/) override {
+    if (conversation.is_stranger() && verb.permission != Permission::kAnyone) {
+      return Failure{ErrorCode::kNoAuth, "expected a user"};
+    }
     if (verb.name != "SHUTDOWN") return std::nullopt;
     return Failure{ErrorCode::kNoPerm, "expected an admin"};
   }
-  Result<Done> check(Conversation& conversation, const Credentials& credentials) override {
-    if (credentials.password != "secret") return fail_with(ErrorCode::kNoAuth, "expected another password");
-    conversation.sign_in(std::string(credentials.user.value_or("default")), false);
-    return Done{};
+  void check(Conversation& /*conversation*/, const Credentials& credentials, Conversation::SignIn done) override {
+    if (is_slow) {
+      pending.push_back(std::move(done));
+    } else if (credentials.password != "secret") {
+      done(fail_with(ErrorCode::kNoAuth, "expected another password"));
+    } else {
+      done(user_named(credentials.user.value_or("default")));
+    }
+  }
+  static Conversation::UserPointer user_named(std::string_view name) {
+    users::User user{.name = std::string(name), .hash = "", .rights = {}};
+    if (name == "root") user.rights.push_back({.role = users::Role::kAdmin});
+    return std::make_shared<const users::User>(std::move(user));
   }
   void serve(Conversation& /*conversation*/, const Conversation::HouseRequests& request,
              Conversation::Promise promise) override {
@@ -36,6 +49,8 @@ class Guesthouse final : public Conversation::House {
 
   int told = 0;
   std::vector<Conversation::Promise> later;
+  bool is_slow = false;
+  std::vector<Conversation::SignIn> pending;
 };
 
 class ConversationTest : public ::testing::Test {
@@ -144,7 +159,7 @@ TEST_F(ConversationTest, AWaitMayEndWithNothing) {
 }
 
 TEST_F(ConversationTest, OnlySoManyRequestsAreUnderWay) {
-  const auto talk = begin({.under_way_max = 2, .pipelined_bytes_max = 20});
+  const auto talk = begin({.limits = {.under_way_max = 2, .pipelined_bytes_max = 20}});
   talk->receive("TASK.GET a\nTASK.GET b\nTASK.SUBMIT q p ID T\nPING\n");
   EXPECT_FALSE(talk->wants_input());
   world.engine->hand_over();
@@ -157,7 +172,7 @@ TEST_F(ConversationTest, OnlySoManyRequestsAreUnderWay) {
 }
 
 TEST_F(ConversationTest, NothingIsBegunForOneWhoDoesNotRead) {
-  const auto talk = begin({.pipelined_bytes_max = 10, .output_bytes_max = 10});
+  const auto talk = begin({.limits = {.pipelined_bytes_max = 10, .output_bytes_max = 10}});
   talk->receive("ECHO 0123456789\nPING\nPING\n");
   EXPECT_FALSE(talk->wants_input());
   EXPECT_EQ(talk->output_bytes(), 17U);
@@ -177,7 +192,7 @@ TEST_F(ConversationTest, WrongFramingIsAnsweredAndEndsTheTalk) {
 }
 
 TEST_F(ConversationTest, WhatIsTooLargeIsAnsweredAndTheTalkGoesOn) {
-  const auto talk = begin({.requests = {.request_bytes_max = 100}});
+  const auto talk = begin({.limits = {.requests = {.request_bytes_max = 100}}});
   talk->receive(framed({"ECHO", std::string(200, 'x')}) + framed({"PING"}));
   EXPECT_THAT(heard(talk), StartsWith("-TOOLARGE request: expected at most 100 bytes, found 222 or more +PONG "));
   EXPECT_FALSE(talk->is_ending());
@@ -227,9 +242,9 @@ TEST_F(ConversationTest, SigningInIsTheHousesBusiness) {
   EXPECT_EQ(say(talk, "HELLO 3 AUTH joe wrong"), "-NOAUTH expected another password ");
   EXPECT_EQ(talk->protocol(), Protocol::kResp2);
   EXPECT_THAT(say(talk, "HELLO 3 AUTH joe secret"), StartsWith("%7"));
-  EXPECT_EQ(talk->user(), "joe");
+  EXPECT_EQ(talk->user()->name, "joe");
   EXPECT_EQ(say(talk, "AUTH secret"), "+OK ");
-  EXPECT_EQ(talk->user(), "default");
+  EXPECT_EQ(talk->user()->name, "default");
 }
 
 TEST_F(ConversationTest, LeaseIdsAreHiddenFromThoseWhoMayNotSeeThem) {
@@ -240,6 +255,87 @@ TEST_F(ConversationTest, LeaseIdsAreHiddenFromThoseWhoMayNotSeeThem) {
   const std::string answers = say(talk, "TASK.GET T\nTASK.HISTORY T");
   EXPECT_THAT(answers, HasSubstr("$8 lease_id $-1 $6 worker"));
   EXPECT_THAT(answers, HasSubstr("$8 lease_id $-1 $5 fence"));
+}
+
+TEST_F(ConversationTest, AdminsSeeLeaseIds) {
+  const auto talk = begin();
+  say(talk, "TASK.SUBMIT q p ID T\nTASK.LEASE w 1 q\nAUTH root secret");
+  EXPECT_THAT(say(talk, "TASK.GET T"), HasSubstr("$8 lease_id $18 1-"));
+  EXPECT_THAT(say(talk, "AUTH joe secret\nTASK.GET T"), HasSubstr("$8 lease_id $-1 "));
+}
+
+TEST_F(ConversationTest, WhatStandsBehindASignInIsNotBegun) {
+  const auto talk = begin();
+  house.is_slow = true;
+  EXPECT_EQ(say(talk, "PING\nHELLO 3 AUTH joe secret SETNAME me\nTASK.GET T\nPING"), "+PONG ");
+  EXPECT_TRUE(talk->is_signing_in());
+  EXPECT_FALSE(talk->is_idle());
+  EXPECT_EQ(talk->user(), nullptr);
+  const int told = house.told;
+  house.pending.front()(Guesthouse::user_named("joe"));
+  EXPECT_EQ(house.told, told + 1);
+  EXPECT_FALSE(talk->is_signing_in());
+  EXPECT_EQ(talk->user()->name, "joe");
+  EXPECT_EQ(talk->name(), "me");
+  talk->go_on();
+  world.engine->hand_over();
+  const std::string answers = heard(talk);
+  EXPECT_THAT(answers, StartsWith("%7 $6 server"));
+  EXPECT_TRUE(answers.ends_with(" _ +PONG ")) << answers;
+}
+
+TEST_F(ConversationTest, ASignInThatFailsChangesNothing) {
+  const auto talk = begin();
+  say(talk, "AUTH joe secret");
+  house.is_slow = true;
+  EXPECT_EQ(say(talk, "HELLO 3 AUTH ann wrong SETNAME me"), "");
+  house.pending.front()(fail_with(ErrorCode::kNoAuth, "expected another password"));
+  EXPECT_EQ(heard(talk), "-NOAUTH expected another password ");
+  EXPECT_EQ(talk->user()->name, "joe");
+  EXPECT_EQ(talk->protocol(), Protocol::kResp2);
+  EXPECT_EQ(talk->name(), "");
+}
+
+TEST_F(ConversationTest, ASignInOfOneWhoHasGoneIsForgotten) {
+  const auto talk = begin();
+  house.is_slow = true;
+  say(talk, "AUTH secret");
+  talk->close();
+  house.pending.front()(Guesthouse::user_named("joe"));
+  EXPECT_EQ(heard(talk), "");
+}
+
+TEST_F(ConversationTest, ASignInThatNobodyAnswersIsAnswered) {
+  const auto talk = begin();
+  house.is_slow = true;
+  say(talk, "AUTH secret");
+  house.pending.clear();
+  EXPECT_THAT(heard(talk), StartsWith("-UNAVAILABLE "));
+}
+
+TEST_F(ConversationTest, StrangersHaveLimitsOfTheirOwn) {
+  const Conversation::Limits strangers{.requests = {.request_bytes_max = 100, .skipped_bytes_max = 100},
+                                       .pipelined_bytes_max = 50};
+  const auto talk = begin({.before_sign_in = strangers});
+  EXPECT_TRUE(talk->is_stranger());
+  EXPECT_EQ(say(talk, "PING"), "-NOAUTH expected a user ");
+  EXPECT_EQ(say(talk, "AUTH joe secret"), "+OK ");
+  EXPECT_FALSE(talk->is_stranger());
+  const std::string much(200, 'x');
+  EXPECT_EQ(say(talk, framed({"ECHO", much})), fmt::format("$200 {} ", much));
+  EXPECT_EQ(say(talk, "RESET"), "+RESET ");
+  EXPECT_TRUE(talk->is_stranger());
+  EXPECT_THAT(say(talk, "*2\r\n$4\r\nAUTH\r\n$536870912\r\n"), StartsWith("-TOOLARGE "));
+  EXPECT_TRUE(talk->is_ending());
+}
+
+TEST_F(ConversationTest, AStrangerIsNotReadFromWhileItSignsIn) {
+  const auto talk = begin({.before_sign_in = Conversation::Limits{.pipelined_bytes_max = 50}});
+  house.is_slow = true;
+  say(talk, "AUTH joe secret");
+  EXPECT_TRUE(talk->wants_input());
+  say(talk, std::string(60, 'x'));
+  EXPECT_FALSE(talk->wants_input());
 }
 
 TEST_F(ConversationTest, AUserOwnsItsLocks) {

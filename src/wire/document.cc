@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "wire/errors.h"
+#include "wire/permissions.h"
 #include "wire/resp_parser.h"
 
 namespace tenure::wire {
@@ -20,6 +21,7 @@ Result<std::string> table_named(std::string_view name) {
   if (name == "routes") return route_table();
   if (name == "errors") return error_table();
   if (name == "limits") return limit_table();
+  if (name == "roles") return role_table();
   return fail_with(ErrorCode::kInvalid, "expected the name of a table, found '{}'", name);
 }
 
@@ -27,7 +29,47 @@ void add_limit(std::string& table, std::string_view what, std::string_view limit
   table += fmt::format("| {} | {} | {} |\n", what, limit, beyond);
 }
 
+std::string_view kind_of_name(Field field) {
+  switch (field) {
+    case Field::kTaskId:
+      return "the task's queue";
+    case Field::kQueue:
+      return "the queue";
+    case Field::kQueues:
+      return "each queue";
+    case Field::kDomain:
+      return "the work domain";
+    case Field::kLockDomain:
+      return "the lock domain";
+    default:
+      return "";
+  }
+}
+
+// What a role of a user's must be for, so that it allows the verb.
+std::string names_touched(const Verb& verb) {
+  if (roles_for(verb).empty()) return "-";
+  if (verb.name == "CLIENT SESSION") return "any name";
+  for (const Argument& argument : verb.arguments) {
+    const std::string_view kind = kind_of_name(argument.field);
+    if (kind.empty()) continue;
+    return fmt::format("{}{}", kind, argument.form == Form::kOptional ? "; without it every name" : "");
+  }
+  return "every name";
+}
+
 }  // namespace
+
+std::string role_table() {
+  std::string table = "| command | roles, any of them | for |\n| --- | --- | --- |\n";
+  for (const Verb* verb : all_verbs()) {
+    const auto roles = roles_for(*verb);
+    table +=
+        fmt::format("| {} | {} | {} |\n", verb->name,
+                    roles.empty() ? std::string(to_string(verb->permission)) : to_string(roles), names_touched(*verb));
+  }
+  return table;
+}
 
 std::string verb_table(Group group) {
   std::string table = "| command | what it does | reply | permission |\n| --- | --- | --- | --- |\n";

@@ -1,4 +1,4 @@
-// docs/protocol.md's tables are made from the table of verbs. To make them anew:
+// The tables of docs/protocol.md and docs/security.md are made from the table of verbs. To make them anew:
 //
 //   TENURE_REWRITE=1 build/release/bin/wire_test --gtest_filter='ProtocolDocument*'
 #include "wire/document.h"
@@ -14,20 +14,30 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kPath = "docs/protocol.md";
-
-std::string document() {
-  std::ifstream in(kPath, std::ios::binary);
+std::string document(const char* path = "docs/protocol.md") {
+  std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 TEST(ProtocolDocumentTest, ItsTablesAreMadeFromTheTableOfVerbs) {
-  const auto fresh = refresh_document(document());
-  ASSERT_TRUE(fresh.has_value()) << fresh.error().message;
-  if (std::getenv("TENURE_REWRITE") != nullptr) {  // NOLINT(concurrency-mt-unsafe): tests run on one thread
-    std::ofstream(kPath, std::ios::binary | std::ios::trunc) << *fresh;
+  for (const char* path : {"docs/protocol.md", "docs/security.md"}) {
+    const auto fresh = refresh_document(document(path));
+    ASSERT_TRUE(fresh.has_value()) << fresh.error().message;
+    if (std::getenv("TENURE_REWRITE") != nullptr) {  // NOLINT(concurrency-mt-unsafe): tests run on one thread
+      std::ofstream(path, std::ios::binary | std::ios::trunc) << *fresh;
+    }
+    EXPECT_TRUE(document(path) == *fresh) << path << ": TENURE_REWRITE=1 makes them anew";
   }
-  EXPECT_TRUE(document() == *fresh) << "TENURE_REWRITE=1 makes them anew";
+}
+
+TEST(ProtocolDocumentTest, TheRolesOfEveryVerbAreTold) {
+  const std::string text = document("docs/security.md");
+  EXPECT_NE(text.find("<!-- made: roles -->\n"), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("| TASK.SUBMIT | submit | the queue |\n"));
+  EXPECT_THAT(text, HasSubstr("| TASK.GET | submit, work, read or admin | the task's queue |\n"));
+  EXPECT_THAT(text, HasSubstr("| LOCK.LIST | lock, read or admin | the lock domain; without it every name |\n"));
+  EXPECT_THAT(text, HasSubstr("| SHUTDOWN | admin | every name |\n"));
+  EXPECT_THAT(text, HasSubstr("| PING | signed in | - |\n"));
 }
 
 TEST(ProtocolDocumentTest, ItTellsEveryVerbErrorRouteAndLimit) {

@@ -52,6 +52,8 @@ class RespParser {
   // `bytes` is everything received and not yet consumed, however it came in pieces; it may have moved since the last
   // call. Empty requests are passed over. Behind kBroken it is not called again.
   Step next(std::string_view bytes);
+  // From now on; a request that has begun is held to them, too.
+  void set_limits(const RequestLimits& limits) { limits_ = limits; }
 
   // The memory it keeps for itself: it follows what has arrived, never what was announced.
   [[nodiscard]] std::size_t bytes_kept() const {
@@ -81,7 +83,7 @@ class RespParser {
   Step need_more();
   Step end_request(Outcome outcome);
 
-  const RequestLimits limits_;
+  RequestLimits limits_;
   Kind kind_ = Kind::kNone;
   std::size_t at_ = 0;                 // where to go on reading, from the front of the bytes
   std::size_t forgotten_ = 0;          // bytes of a request being skipped that were consumed before

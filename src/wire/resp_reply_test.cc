@@ -9,7 +9,7 @@ namespace tenure::wire {
 namespace {
 
 using ::testing::HasSubstr;
-using Kind = RespReply::Kind;
+using ReplyKind = RespReply::Kind;
 
 // A reply with everything in it, as the server writes it.
 std::string rich_reply(Protocol protocol) {
@@ -35,25 +35,25 @@ RespReply whole_reply(std::string_view bytes) {
 
 TEST(RespReplyTest, ReadsWhatTheWriterWrites) {
   const RespReply reply = whole_reply(rich_reply(Protocol::kResp3));
-  ASSERT_EQ(Kind::kArray, reply.kind);
+  ASSERT_EQ(ReplyKind::kArray, reply.kind);
   ASSERT_EQ(4U, reply.items.size());
   EXPECT_EQ("bulk\r\nwith a line's end", reply.items[0].text);
   ASSERT_NE(nullptr, reply.items[1].find("fence"));
   EXPECT_EQ("7", reply.items[1].find("fence")->text);
   ASSERT_NE(nullptr, reply.items[1].find("nothing"));
-  EXPECT_EQ(Kind::kNull, reply.items[1].find("nothing")->kind);
+  EXPECT_EQ(ReplyKind::kNull, reply.items[1].find("nothing")->kind);
   EXPECT_EQ(nullptr, reply.items[1].find("more"));
-  EXPECT_EQ(Kind::kSimple, reply.items[2].kind);
-  EXPECT_EQ(Kind::kError, reply.items[3].kind);
+  EXPECT_EQ(ReplyKind::kSimple, reply.items[2].kind);
+  EXPECT_EQ(ReplyKind::kError, reply.items[3].kind);
   EXPECT_EQ("NOTASK which?", reply.items[3].text);
 }
 
 TEST(RespReplyTest, AMapIsAnArrayInResp2) {
   const RespReply reply = whole_reply(rich_reply(Protocol::kResp2));
   ASSERT_EQ(4U, reply.items.size());
-  EXPECT_EQ(Kind::kArray, reply.items[1].kind);
+  EXPECT_EQ(ReplyKind::kArray, reply.items[1].kind);
   EXPECT_EQ(4U, reply.items[1].items.size());
-  EXPECT_EQ(Kind::kNull, reply.items[1].items[3].kind);
+  EXPECT_EQ(ReplyKind::kNull, reply.items[1].items[3].kind);
   EXPECT_EQ(nullptr, reply.items[1].find("fence")) << "which of them are names is not known here";
 }
 

@@ -49,7 +49,7 @@ Tags flags_of(const Verb& verb) {
   Tags flags;
   if (verb.permission == Permission::kAnyone) flags.emplace_back("no_auth");
   if (verb.permission == Permission::kRead) flags.emplace_back("readonly");
-  if (verb.permission == Permission::kWrite) flags.emplace_back("write");
+  if (is_writing(verb.permission)) flags.emplace_back("write");
   if (verb.permission == Permission::kAdmin) flags.emplace_back("admin");
   if (verb.may_block) flags.emplace_back("blocking");
   return flags;
@@ -58,7 +58,7 @@ Tags flags_of(const Verb& verb) {
 Tags categories_of(const Verb& verb) {
   Tags categories;
   if (verb.permission == Permission::kRead) categories.emplace_back("@read");
-  if (verb.permission == Permission::kWrite) categories.emplace_back("@write");
+  if (is_writing(verb.permission)) categories.emplace_back("@write");
   if (verb.permission == Permission::kAdmin) categories.emplace_back("@admin");
   if (verb.permission <= Permission::kSignedIn) categories.emplace_back("@connection");
   if (verb.may_block) categories.emplace_back("@blocking");

@@ -97,7 +97,7 @@ constexpr Verb kServerVerbs[] = {
                 "Lists the connections."),
     server_verb("CLIENT KILL", kAdmin, kKillClient, make_kill_client,
                 "with an address alone `OK`; with ID or ADDR how many", "Closes connections."),
-    server_verb("CLIENT SESSION", kWrite, kJoin, make_join, "`OK`",
+    server_verb("CLIENT SESSION", kLock, kJoin, make_join, "`OK`",
                 "Makes the connection part of a session, which bound locks belong to."),
     server_verb("COMMAND", kSignedIn, {}, make_plain<ListCommands>, "array of what COMMAND INFO tells of each",
                 "Describes all commands."),

@@ -5,9 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include <absl/types/span.h>
+
+#include "users/user.h"
 
 namespace tenure::wire {
 
@@ -63,6 +66,16 @@ class Talk {
     std::string library_version{};
   };
   [[nodiscard]] virtual Profile profile() const = 0;
+
+  // Who has signed in for the whole of it; null: nobody, or each request says for itself who asks.
+  using UserPointer = std::shared_ptr<const users::User>;
+  [[nodiscard]] virtual UserPointer user() const { return nullptr; }
+  // True: somebody must sign in, and nobody has.
+  [[nodiscard]] virtual bool is_stranger() const { return false; }
+  // True: a request that signs in is under way.
+  [[nodiscard]] virtual bool is_signing_in() const { return false; }
+  // From now on it is this user's, or nobody's (null).
+  virtual void sign_in(UserPointer /*user*/) {}
 };
 
 }  // namespace tenure::wire

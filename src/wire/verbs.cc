@@ -77,7 +77,7 @@ std::string_view to_string(Group group) {
 }
 
 std::string_view to_string(Permission permission) {
-  constexpr std::string_view kNames[] = {"anyone", "signed in", "read", "write", "admin"};
+  constexpr std::string_view kNames[] = {"anyone", "signed in", "read", "submit", "work", "lock", "admin"};
   return kNames[static_cast<std::size_t>(permission)];
 }
 

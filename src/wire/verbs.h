@@ -20,15 +20,21 @@ class JsonWriter;
 enum class Group : std::uint8_t { kTasks, kWork, kLocks, kServer };
 std::string_view to_string(Group group);
 
-// What a user must be allowed to.
+// What a user must have; permissions.h has the roles that stand for it.
 enum class Permission : std::uint8_t {
   kAnyone,    // before signing in
   kSignedIn,  // whoever has signed in
-  kRead,      // looks
-  kWrite,     // submits, leases, reports, acquires, releases
-  kAdmin,     // decides over others: force, pause, other clients, the server
+  kRead,      // looks: for `read`, and for those whose business it looks at
+  kSubmit,    // gives tasks
+  kWork,      // leases tasks and offsets, and reports
+  kLock,      // takes locks and gives them back
+  kAdmin,     // decides over others: force, kill, pause, trim, other clients, the server
 };
 std::string_view to_string(Permission permission);
+// Whether it changes something, and is for others than admins.
+constexpr bool is_writing(Permission permission) {
+  return permission >= Permission::kSubmit && permission <= Permission::kLock;
+}
 
 // How HTTP asks it; the path's {names} are arguments. Empty: it does not.
 struct Route {
