@@ -153,9 +153,8 @@ void Conversation::take_output(std::string& to) {
 
 void Conversation::delivered(std::size_t count) {
   delivered_ += count;
-  const auto first_left =
-      std::find_if(grants_.begin(), grants_.end(),
-                   [&](const std::unique_ptr<Grant>& grant) { return grant->begin >= delivered_; });
+  const auto first_left = std::find_if(grants_.begin(), grants_.end(),
+                                       [&](const std::unique_ptr<Grant>& grant) { return grant->begin >= delivered_; });
   grants_.erase(grants_.begin(), first_left);
 }
 
