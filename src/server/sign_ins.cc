@@ -26,18 +26,21 @@ SignIns::~SignIns() {
 
 void SignIns::check(UserPointer user, std::string_view password, Verdict done) {
   if (user != nullptr && known_.knows(*user, password)) return done(std::move(user));
-  auto attempt = std::make_unique<Attempt>(
-      Attempt{.user = std::move(user), .password = users::Secret(password), .done = std::move(done)});
   if (!thread_.joinable()) start();
-  {
-    const MutexLock lock(mutex_);
-    if (waiting_.size() < kWaitingMax) waiting_.push_back(std::move(attempt));
-  }
-  changed_.notify_one();
-  if (attempt == nullptr) return;
+  const bool is_taken = take({.user = std::move(user), .password = users::Secret(password)}, done);
+  if (is_taken) return;
   ++refused_;
-  attempt->done(fail_with(ErrorCode::kBackpressure, "AUTH: expected fewer than {} passwords to check, found as many",
-                          kWaitingMax));
+  done(fail_with(ErrorCode::kBackpressure, "AUTH: expected fewer than {} passwords to check, found as many",
+                 kWaitingMax));
+}
+
+bool SignIns::take(Attempt attempt, Verdict& done) {
+  const MutexLock lock(mutex_);
+  if (waiting_.size() >= kWaitingMax) return false;
+  attempt.done = std::move(done);
+  waiting_.push_back(std::make_unique<Attempt>(std::move(attempt)));
+  changed_.notify_one();
+  return true;
 }
 
 void SignIns::start() {

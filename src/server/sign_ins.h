@@ -48,11 +48,13 @@ class SignIns {
   struct Attempt {
     UserPointer user;
     users::Secret password;
-    Verdict done;
+    Verdict done{};
     bool is_right = false;
   };
 
   void start();
+  // False, and `done` is as it was: too many wait.
+  bool take(Attempt attempt, Verdict& done) TENURE_EXCLUDES(mutex_);
   void work() TENURE_EXCLUDES(mutex_);
   // The next one; null: it is over.
   std::unique_ptr<Attempt> next() TENURE_EXCLUDES(mutex_);

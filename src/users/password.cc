@@ -47,12 +47,14 @@ bool is_bearable(std::string_view cost) {
 Secret& Secret::operator=(Secret&& other) noexcept {
   if (this == &other) return *this;
   wipe();
-  text_ = other.text_;
+  text_.swap(other.text_);
   other.wipe();
   return *this;
 }
 
+// All of it, also what was behind a shorter text.
 void Secret::wipe() {
+  text_.resize(text_.capacity());
   sodium_memzero(text_.data(), text_.size());
   text_.clear();
 }

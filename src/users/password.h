@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <absl/container/flat_hash_map.h>
 
@@ -20,7 +21,8 @@ class Secret {
   Secret() = default;
   explicit Secret(std::string_view text) : text_(text) {}
   ~Secret() { wipe(); }
-  Secret(Secret&& other) noexcept : text_(other.text_) { other.wipe(); }
+  // A short text is copied by a move, and would stay behind.
+  Secret(Secret&& other) noexcept { *this = std::move(other); }
   Secret& operator=(Secret&& other) noexcept;
   Secret(const Secret&) = delete;
   Secret& operator=(const Secret&) = delete;

@@ -67,7 +67,7 @@ struct User {
   // Any of the roles, for at least some name.
   [[nodiscard]] bool has(RoleSet roles) const;
   [[nodiscard]] bool has_for_all(RoleSet roles) const;
-  [[nodiscard]] bool has_for(RoleSet roles, std::string_view name) const;
+  [[nodiscard]] bool has_for(RoleSet roles, std::string_view wanted) const;
 
   friend bool operator==(const User&, const User&) = default;
 };
