@@ -95,10 +95,10 @@ TEST(ServerTest, AnswersHttp) {
   const World world;
   const Host host(world);
   Client client = host.connect_http();
-  Client redis = host.connect();
   EXPECT_THAT(
       client.ask("POST /v1/locks/d/i/acquire HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{\"owner\":\"me\"}", 15),
       "HTTP/1.1 200 OK");
+  Client redis = host.connect();
   EXPECT_EQ("$-1\r\n", redis.ask("LOCK.ACQUIRE d i you\r\n", 5));
   Client status = host.connect_http();
   const std::string told = status.ask("GET /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 10'000);
