@@ -48,7 +48,7 @@ void HttpConversation::go_on() {
     if (step.outcome == HttpReader::Outcome::kBroken) return refuse(*step.failure, step.status);
     if (step.outcome == HttpReader::Outcome::kContinue) output_ += "HTTP/1.1 100 Continue\r\n\r\n";
     if (step.outcome == HttpReader::Outcome::kRequest) {
-      since_ = Millis{0};
+      since_.reset();
       begin(*step.request);
     } else if (step.outcome == HttpReader::Outcome::kNeedMore) {
       break;
@@ -56,8 +56,8 @@ void HttpConversation::go_on() {
   }
   const bool is_arriving = can_begin() && (reader_.is_amid() || !input_.view().empty());
   if (!is_arriving) {
-    since_ = Millis{0};
-  } else if (since_ == Millis{0}) {
+    since_.reset();
+  } else if (!since_) {
     since_ = clock_.boot();
   }
 }
@@ -72,7 +72,7 @@ bool HttpConversation::wants_input() const {
 }
 
 bool HttpConversation::check_time() {
-  if (since_ == Millis{0} || is_ending_ || clock_.boot() - since_ <= terms_.arrival) return false;
+  if (!since_ || is_ending_ || clock_.boot() - *since_ <= terms_.arrival) return false;
   refuse({ErrorCode::kErr, fmt::format("request: expected all of it within {} ms, found less", terms_.arrival.count())},
          408);
   return true;

@@ -88,7 +88,7 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   bool is_ending_ = false;
   bool is_beginning_ = false;  // an exchange
   std::optional<wire::HttpReply> at_once_;
-  Millis since_{0};  // when the request that is arriving began; 0: there is none
+  std::optional<Millis> since_;  // when the request that is arriving began
   // Whose replies are not delivered yet, by where they begin, counted from the first byte of all output.
   std::deque<std::pair<std::uint64_t, std::shared_ptr<wire::HttpExchange>>> undelivered_;
   std::uint64_t taken_ = 0;      // bytes of output, ever

@@ -16,7 +16,9 @@ class Lodge final : public HttpConversation::House {
  public:
   void on_answers(HttpConversation& /*conversation*/) override { ++told; }
   wire::HttpReply show(const wire::ServerPage& /*page*/) override { return {.body = "{}"}; }
+  [[nodiscard]] bool has_users() const override { return is_guarded; }
   int told = 0;
+  bool is_guarded = false;
 };
 
 class HttpConversationTest : public ::testing::Test {
@@ -62,6 +64,16 @@ TEST_F(HttpConversationTest, AnswersAndGoesOn) {
   EXPECT_FALSE(talk->is_ending());
   EXPECT_EQ(talk->client_id(), 7U);
   EXPECT_EQ(talk->profile().protocol, "http");
+}
+
+TEST_F(HttpConversationTest, WhereThereAreUsersOnlyProbesAreAnswered) {
+  house.is_guarded = true;
+  EXPECT_THAT(ask(kHealth), StartsWith("HTTP/1.1 200 "));
+  for (const std::string target : {"/v1/status", "/openapi.json", "/v1/queues", "/healthz/x", "/v1/nothing"}) {
+    EXPECT_THAT(ask("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 401 ")) << target;
+  }
+  EXPECT_THAT(ask(post("/v1/queues/q/tasks", R"({"payload":"p","id":"T"})")), HasSubstr(R"("code":"NOAUTH")"));
+  EXPECT_EQ(0U, world.engine->inspect([](const State& state) { return state.tasks().tasks(); }));
 }
 
 TEST_F(HttpConversationTest, HeadHasNoBody) {

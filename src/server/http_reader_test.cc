@@ -70,7 +70,7 @@ TEST(HttpReaderTest, RefusesWhatHasTwoMeanings) {
   }
   EXPECT_THAT(read("GET / HTTP/1.1\r\n\r\n"), ElementsAre("400 ERR Host: expected once, found 0 times"));
   EXPECT_THAT(fault("Transfer-Encoding: chunked\r\n", "x\r\n"), StartsWith("400 ERR "));
-  EXPECT_THAT(fault("Transfer-Encoding: chunked\r\n", "1\r\nab\r\n"), StartsWith("400 ERR "));
+  EXPECT_THAT(fault("Transfer-Encoding: chunked\r\n", "1\r\nab\r\n0\r\n\r\n"), StartsWith("400 ERR "));
 }
 
 TEST(HttpReaderTest, HeadsTargetsAndBodiesAreLimited) {

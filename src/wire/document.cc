@@ -6,6 +6,7 @@
 #include "wire/errors.h"
 #include "wire/permissions.h"
 #include "wire/resp_parser.h"
+#include "wire/routes.h"
 
 namespace tenure::wire {
 namespace {
@@ -81,13 +82,16 @@ std::string verb_table(Group group) {
 }
 
 std::string route_table() {
-  std::string table = "| command | HTTP |\n| --- | --- |\n";
+  std::string table = "| command, or what it is for | HTTP |\n| --- | --- |\n";
   for (const Verb* verb : all_verbs()) {
     if (verb->route.path.empty()) continue;
     table += fmt::format("| {} | `{} {}`", verb->name, verb->route.method, verb->route.path);
     if (!verb->route.longer_path.empty())
       table += fmt::format(", `{} {}`", verb->route.method, verb->route.longer_path);
     table += " |\n";
+  }
+  for (const ServerPage& page : server_pages()) {
+    table += fmt::format("| {} | `GET {}` |\n", page.summary, page.path);
   }
   return table;
 }
