@@ -18,11 +18,12 @@ constexpr std::size_t kDepthMax = 3;
 // What Boost's parser tells of what it finds. One thread.
 class BodyEvents {
  public:
-  // Of Boost's parser: the body's size is limited before.
+  // Names of Boost's; the body's size is limited before. NOLINTBEGIN(readability-identifier-naming)
   static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
+  // NOLINTEND(readability-identifier-naming)
   using Code = boost::system::error_code;
 
   explicit BodyEvents(NamedArguments& arguments) : arguments_(arguments) {}
