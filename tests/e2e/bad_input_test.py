@@ -185,7 +185,7 @@ class Limits(unittest.TestCase):
                 self.assertEqual(client.ask("PING"), "PONG", "who waited comes in when others have left")
             for client in clients[60:] + [first]:
                 client.close()
-            self.assertIn("who wants to connect waits", server.log())
+            server.await_log("who wants to connect waits")
 
     @staticmethod
     def _without_raising():
@@ -204,7 +204,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(client.ask("PING"), "PONG")
             # 128 answers of 100 kB may be under way, each held by the engine, then in its place, then in the output.
             self.assertLess(server.memory_peak() - before, 64 * MIB)
-            self.assertIn("does not take its answers", server.log())
+            server.await_log("does not take its answers")
 
     def test_who_asks_for_more_than_the_limit_and_does_not_read_is_cut_off(self):
         with Tenured("--output-bytes", "4mb") as server, server.connect() as client:
@@ -215,7 +215,7 @@ class Limits(unittest.TestCase):
                 greedy.send(tenured.request("TASK.GET", "big") * 64)
                 self.assertTrue(greedy.is_closed_by_server())
             self.assertEqual(client.ask("PING"), "PONG")
-            self.assertIn("does not take its answers", server.log())
+            server.await_log("does not take its answers")
 
     def test_the_buffers_of_all_connections_together_are_bounded(self):
         with Tenured("--buffer-bytes", "32mb") as server, server.connect() as client:
@@ -228,7 +228,7 @@ class Limits(unittest.TestCase):
                     pass
             self.assertEqual(client.ask("PING"), "PONG")
             self.assertLess(server.memory_peak() - before, 96 * MIB)
-            self.assertIn("buffers of all connections", server.log())
+            server.await_log("buffers of all connections")
             for hog in half:
                 hog.close()
 

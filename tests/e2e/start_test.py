@@ -177,7 +177,7 @@ class Stops(unittest.TestCase):
                 waiter.reply()
             self.assertNotEqual(server.wait(), 0)
             self.assertLess(time.monotonic() - began, 3)
-            self.assertIn("the journal has failed", server.log())
+            server.await_log("the journal has failed")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 PROGRAM = os.environ["TENURED"]
@@ -52,6 +53,13 @@ class Tenured:
 
     def log(self):
         return "\n".join(self.lines)
+
+    def await_log(self, text):
+        """Until the log has it: its lines come after what they tell."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.log():
+            assert time.monotonic() < deadline, self.log()
+            time.sleep(0.01)
 
     def connect(self, **options):
         return Client(self.port, **options)
