@@ -187,10 +187,10 @@ void Connection::close_if_stranger() {
   }
 }
 
-void Connection::become(wire::Talk::UserPointer user) {
+void Connection::become(const wire::Talk::UserPointer& user) {
   const bool is_same = user != nullptr && *user == *talk_->user();
   if (!is_same && is_waiting()) return close("it waits for something, and its user has changed");
-  talk_->sign_in(std::move(user));
+  talk_->sign_in(user);
 }
 
 void Connection::count_bytes(std::size_t bytes) {

@@ -63,7 +63,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void close_if_stranger();
   // Users have changed, and its user is now this one: null, or another than before, ends what it waits for, and with it
   // the connection.
-  void become(wire::Talk::UserPointer user);
+  void become(const wire::Talk::UserPointer& user);
 
   [[nodiscard]] std::uint64_t id() const { return talk_->client_id(); }
   [[nodiscard]] bool is_closed() const { return is_closed_; }

@@ -223,24 +223,26 @@ void Conversation::ask(const T& request) {
 
 // --- signing in ---
 
-void Conversation::sign_in(UserPointer user) {
-  user_ = std::move(user);
+void Conversation::sign_in(const UserPointer& user) {
+  user_ = user;
   sees_secrets_ = user_ == nullptr || user_->has_for_all({users::Role::kAdmin});
   parser_.set_limits(limits().requests);
 }
 
 void Conversation::begin_sign_in(const Credentials& credentials, std::optional<Agreement> hello) {
   is_signing_in_ = true;
-  house_.check(*this, credentials, [promise = promise(), hello = std::move(hello)](Result<UserPointer> user) mutable {
+  auto done = [promise = promise(), hello = std::move(hello)](const Result<UserPointer>& user) mutable {
     Conversation& conversation = *promise.slot_->owner;
-    conversation.end_sign_in(std::move(promise), std::move(user), hello);
-  });
+    conversation.end_sign_in(std::move(promise), user, hello);
+  };
+  house_.check(*this, credentials, std::move(done));
 }
 
-void Conversation::end_sign_in(Promise promise, Result<UserPointer> user, const std::optional<Agreement>& hello) {
+void Conversation::end_sign_in(Promise promise, const Result<UserPointer>& user,
+                               const std::optional<Agreement>& hello) {
   is_signing_in_ = false;
   if (!user) return std::move(promise).fulfil([&](RespWriter& out) { out.error(user.error()); });
-  sign_in(std::move(*user));
+  sign_in(*user);
   if (!hello) return std::move(promise).answer(Result<Done>(Done{}));
   agree(*hello);
   promise.slot_->protocol = protocol_;

@@ -138,7 +138,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   [[nodiscard]] bool is_stranger() const override { return terms_.before_sign_in && user_ == nullptr; }
   [[nodiscard]] bool is_signing_in() const override { return is_signing_in_; }
   // Lease ids of others are shown to admins of every name alone.
-  void sign_in(UserPointer user) override;
+  void sign_in(const UserPointer& user) override;
 
  private:
   // A lock that was asked for, and perhaps granted.
@@ -184,7 +184,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   void ask(const Hello& request);
   void ask(const Auth& request) { begin_sign_in(request.credentials, std::nullopt); }
   void begin_sign_in(const Credentials& credentials, std::optional<Agreement> hello);
-  void end_sign_in(Promise promise, Result<UserPointer> user, const std::optional<Agreement>& hello);
+  void end_sign_in(Promise promise, const Result<UserPointer>& user, const std::optional<Agreement>& hello);
   void agree(const Agreement& hello);
   void ask(const Quit& request);
   void ask(const Reset& request);

@@ -75,7 +75,7 @@ class Talk {
   // True: a request that signs in is under way.
   [[nodiscard]] virtual bool is_signing_in() const { return false; }
   // From now on it is this user's, or nobody's (null).
-  virtual void sign_in(UserPointer /*user*/) {}
+  virtual void sign_in(const UserPointer& /*user*/) {}
 };
 
 }  // namespace tenure::wire
