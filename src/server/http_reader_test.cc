@@ -50,7 +50,7 @@ TEST(HttpReaderTest, ReadsRequestsInAnyPieces) {
       "GET /e HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   const auto whole = read(bytes);
   EXPECT_THAT(whole, ElementsAre("GET /a ''", "POST /b 'abc'", "POST /c 'def'", "GET /d '' last", "GET /e '' last"));
-  for (const std::size_t size : {1, 2, 3, 7, 16, 64}) EXPECT_EQ(read(bytes, size), whole) << size;
+  for (const std::size_t size : {1U, 2U, 3U, 7U, 16U, 64U}) EXPECT_EQ(read(bytes, size), whole) << size;
 }
 
 TEST(HttpReaderTest, TellsWhoWaitsToSendTheBody) {
