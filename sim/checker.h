@@ -97,6 +97,7 @@ class Checker {
   void expect_without_frame(Case& of);
   void conclude(Case& of);
   void judge_replies();
+  void judge_early(Case& of);
   void judge_wait(Case& of);
   void end_awaits();
   [[nodiscard]] std::string reason_for_nothing(const Case& of) const;

@@ -185,11 +185,26 @@ void Checker::judge_replies() {
       conclude(of);
     } else if (of.waits) {
       judge_wait(of);
-    } else {
-      require(of.after <= position_, "request {}: {} was answered when frame {} was not durable, only {}", number,
-              text_of(of.letter->request), of.after, of.durable_at_reply);
+    } else if (of.after > position_) {
+      judge_early(of);
     }
   }
+}
+
+// A lock may be refused as soon as its holder's grant is durable, whatever else is not: by what is durable it is held.
+void Checker::judge_early(Case& of) {
+  const auto* const acquire = std::get_if<LockAcquire>(&of.letter->request);
+  require(acquire != nullptr && is_nothing(of.reply_text),
+          "request {}: {} was answered when frame {} was not durable, only {}", of.number, text_of(of.letter->request),
+          of.after, of.durable_at_reply);
+  const Lock* const held = shadow_->locks().find(acquire->lock);
+  require(held != nullptr && !is_expired(held->expires_at, of.stamp),
+          "request {}: {} was refused when by frame {} nobody held it", of.number, text_of(of.letter->request),
+          position_);
+  tally_.count(Fault::kRefusedEarly);
+  of.expected = of.reply_text;
+  of.position = position_;
+  conclude(of);
 }
 
 void Checker::judge_wait(Case& of) {

@@ -50,6 +50,7 @@ namespace tenure::sim {
   X(kFileNoSpace, "file operation without space")              \
   X(kDiskFull, "disk full for a while")                        \
   X(kDiskSlow, "disk slow")                                    \
+  X(kRefusedEarly, "lock refused before other frames")         \
   X(kJournalFailed, "journal failed")                          \
   X(kStartFailed, "start failed")                              \
   X(kTailCut, "torn tail cut")                                 \

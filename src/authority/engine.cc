@@ -71,6 +71,7 @@ Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports po
   });
   if (!replayed) return refuse(replayed.error(), engine->origin_.passed_over);
   engine->handed_over_ = engine->durable_ = engine->appended_;
+  engine->durable_fence_ = engine->state_.fence();
   engine->time_.emplace(ports.clock, engine->state_.last_stamp());
   engine->stamp();
   if (is_planted(PlantedBug::kFenceResetAtRestart)) {
@@ -154,8 +155,17 @@ std::optional<Result<ReplyOf<Request>>> Engine::ask_now(const Request& request,
 
 template <class Request>
 void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
-  const MutexLock lock(mutex_);
-  answer<ReplyOf<Request>>(std::move(done), process(request));
+  std::optional<Result<ReplyOf<Request>>> at_once;
+  {
+    const MutexLock lock(mutex_);
+    auto reply = process(request);
+    if (is_settled(request, reply)) {
+      at_once.emplace(std::move(reply));
+    } else {
+      answer<ReplyOf<Request>>(std::move(done), std::move(reply));
+    }
+  }
+  if (at_once) done(std::move(*at_once));
 }
 
 template <class Request>
@@ -280,7 +290,7 @@ void Engine::append_and_apply(const Records& records) {
   }
 }
 
-// Notes what a record may set free for those who wait.
+// Notes what a record may set free for those who wait, and what those who are refused rest on.
 void Engine::note(const Record& record) {
   const auto free_queue_of = [&](std::string_view task_id) TENURE_REQUIRES(mutex_) {
     if (!lease_waiters_.empty()) free_queue(state_.tasks().find(task_id)->queue->name);
@@ -304,6 +314,9 @@ void Engine::note(const Record& record) {
     end_task(dead->task_id);
   } else if (const auto* resumed = std::get_if<record::QueueResumed>(&record)) {
     free_queue(resumed->queue);
+  } else if (std::holds_alternative<record::LockExtended>(record) ||
+             std::holds_alternative<record::LockReentered>(record)) {
+    prolonged_ = appended_;
   } else if (const auto* released = std::get_if<record::LockReleased>(&record)) {
     free_lock(*released);
   } else if (const auto* lapsed = std::get_if<record::LockExpired>(&record)) {
@@ -312,8 +325,6 @@ void Engine::note(const Record& record) {
     free_lock(*forced);
   }
 }
-
-// --- answers ---
 
 template <class Reply>
 void Engine::answer(Callback<Reply> done, Result<Reply> reply) {
@@ -324,140 +335,6 @@ void Engine::answer(Callback<Reply> done, Result<Reply> reply) {
                           done(std::move(reply));
                         }
                       }});
-}
-
-void Engine::learn_durable() {
-  if (durable_ < appended_ && !failure_) durable_ = std::max(durable_, ports_.journal.durable());
-}
-
-// The answers that are being given on a thread. A callback that asks again leaves its answer to the loop that gave it
-// its own: a chain of such callbacks does not nest ever deeper.
-struct Engine::Giving {
-  explicit Giving(const Engine* of) : engine(of), outer(innermost) { innermost = this; }
-  ~Giving() { innermost = outer; }
-  Giving(const Giving&) = delete;
-  Giving& operator=(const Giving&) = delete;
-
-  const Engine* engine;
-  Giving* outer;
-  bool more = false;  // asked for by a callback
-
-  static thread_local Giving* innermost;
-};
-thread_local Engine::Giving* Engine::Giving::innermost = nullptr;
-
-Engine::Giving* Engine::giving() const {
-  Giving* giving = Giving::innermost;
-  while (giving != nullptr && giving->engine != this) giving = giving->outer;
-  return giving;
-}
-
-void Engine::end_round(Round& round) {
-  wake_if_due_earlier();
-  learn_durable();
-  round.commit_needed = !failure_ && appended_ > std::max(handed_over_, durable_);
-  handed_over_ = appended_;
-  if (giving() == nullptr) take_ready(round);
-}
-
-void Engine::take_ready(Round& round) {
-  round.failure = failure_;
-  const auto is_ready = [this](const Pending& pending) TENURE_REQUIRES(mutex_) {
-    return failure_ || pending.sequence <= durable_ || is_planted(PlantedBug::kAnswerBeforeDurable);
-  };
-  while (!pending_.empty() && is_ready(pending_.front())) {
-    round.ready.push_back(std::move(pending_.front().answer));
-    pending_.pop_front();
-  }
-}
-
-// Gives `first` and the answers that are ready.
-void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
-  if (round.commit_needed) ports_.journal.commit();
-  if (Giving* outer = giving()) {
-    outer->more = true;
-    return;
-  }
-  Giving giving(this);
-  first();
-  while (true) {
-    for (Answer& answer : round.ready) answer(round.failure ? &*round.failure : nullptr);
-    round.ready.clear();
-    if (!giving.more) break;
-    giving.more = false;
-    const MutexLock lock(mutex_);
-    take_ready(round);
-  }
-}
-
-void Engine::wake_if_due_earlier() {
-  if (!wake_) return;
-  const Instant due = next_due();
-  if (due >= promised_due_) return;
-  promised_due_ = due;
-  wake_();
-}
-
-void Engine::hand_over() {
-  do_round([] {});
-}
-
-void Engine::on_ready(std::function<void()> wake) {
-  const MutexLock lock(host_mutex_);
-  wake_host_ = std::move(wake);
-}
-
-bool Engine::tell_host() {
-  const MutexLock lock(host_mutex_);
-  if (wake_host_) wake_host_();
-  return wake_host_ != nullptr;
-}
-
-// Commits nothing: what was put is handed over by whoever put it. A host asks the journal itself how far it has got.
-void Engine::on_durable(std::uint64_t sequence) {
-  if (tell_host()) return;
-  const Call call(*this);
-  Round round;
-  {
-    const MutexLock lock(mutex_);
-    durable_ = std::max(durable_, sequence);
-    if (giving() == nullptr) take_ready(round);
-  }
-  finish(round, [] {});
-}
-
-void Engine::on_failed(Journal::Outcome outcome, const std::string& why) {
-  const Call call(*this);
-  {
-    const MutexLock lock(mutex_);
-    failure_ =
-        Failure{ErrorCode::kUnavailable,
-                fmt::format("the journal has failed{}: {}",
-                            outcome == Journal::Outcome::kUnknown ? ", what was asked may have happened" : "", why)};
-    end_waits();
-  }
-  if (!tell_host()) hand_over();
-  tell_failure();
-}
-
-void Engine::on_failure(std::function<void(const Failure& failure)> tell) {
-  {
-    const MutexLock lock(mutex_);
-    tell_failure_ = std::move(tell);
-  }
-  tell_failure();
-}
-
-void Engine::tell_failure() {
-  std::function<void(const Failure& failure)> tell;
-  std::optional<Failure> failure;
-  {
-    const MutexLock lock(mutex_);
-    if (!failure_ || !tell_failure_) return;
-    failure = failure_;
-    tell = std::exchange(tell_failure_, nullptr);
-  }
-  tell(*failure);
 }
 
 // --- system records ---

@@ -93,7 +93,8 @@ class Engine final : private Journal::Listener {
                                                   absl::FunctionRef<Callback<ReplyOf<Request>>()> later)
       TENURE_EXCLUDES(mutex_);
 
-  // The same in two steps, so that many requests reach the journal in one hand-over.
+  // The same in two steps, so that many requests reach the journal in one hand-over. A lock that is refused because
+  // somebody holds it is so before `put` returns, if that grant is durable: it does not wait for the frames of others.
   template <class Request>
   void put(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
   void hand_over() TENURE_EXCLUDES(mutex_);
@@ -185,6 +186,15 @@ class Engine final : private Journal::Listener {
   void note(const Record& record) TENURE_REQUIRES(mutex_);
   template <class Reply>
   void answer(Callback<Reply> done, Result<Reply> reply) TENURE_REQUIRES(mutex_);
+
+  // --- answers.cc: when they are given ---
+  // Whether an answer that made no record rests on durable frames alone, though others may not be durable yet.
+  template <class Request>
+  bool is_settled(const Request& /*request*/, const Result<ReplyOf<Request>>& /*reply*/) TENURE_REQUIRES(mutex_) {
+    return false;
+  }
+  bool is_settled(const LockAcquire& request, const Result<std::optional<LockGrant>>& reply) TENURE_REQUIRES(mutex_);
+  Fence durable_fence() TENURE_REQUIRES(mutex_);
   // What a critical section leaves to be done once the mutex is let go: answers that are ready, and whether the journal
   // has something to make durable.
   struct Round {
@@ -291,6 +301,13 @@ class Engine final : private Journal::Listener {
   std::uint64_t undigested_ TENURE_GUARDED_BY(mutex_) = 0;   // frames since the last digest
   std::uint64_t handed_over_ TENURE_GUARDED_BY(mutex_) = 0;  // the last the journal was asked to make durable
   std::uint64_t durable_ TENURE_GUARDED_BY(mutex_) = 0;
+  struct FenceMark {
+    std::uint64_t sequence;  // once this frame is durable,
+    Fence fence;             // all grants up to this one are
+  };
+  std::deque<FenceMark> fences_ TENURE_GUARDED_BY(mutex_);  // of hand-overs that are under way
+  Fence durable_fence_ TENURE_GUARDED_BY(mutex_);
+  std::uint64_t prolonged_ TENURE_GUARDED_BY(mutex_) = 0;  // the last frame by which a lock is held for longer
   std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);
   bool is_closed_ TENURE_GUARDED_BY(mutex_) = false;
   int servings_ TENURE_GUARDED_BY(mutex_) = 0;             // left in this critical section

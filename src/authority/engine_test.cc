@@ -44,6 +44,72 @@ TEST(EngineDurabilityTest, AnswersARefusalOnlyWhenWhatItRestsOnIsDurable) {
   EXPECT_FALSE(refused.reply().has_value());
 }
 
+struct Refusal {
+  World world;
+  LockGrant held = world.acquire("a");
+  Inbox<std::optional<LockGrant>> refused;
+};
+
+TEST(EngineDurabilityTest, RefusesAtOnceALockWhoseGrantIsDurable) {
+  Refusal it;
+  it.world.journal.hold(true);
+  it.world.engine->put(acquire_by("x", "another"), Inbox<std::optional<LockGrant>>().callback());
+  it.world.engine->put(acquire_by("b"), it.refused.callback());
+  EXPECT_FALSE(it.refused.reply().has_value());
+}
+
+TEST(EngineDurabilityTest, RefusesALockOnlyWhenItsGrantIsDurable) {
+  Refusal it;
+  it.world.journal.hold(true);
+  it.world.engine->put(release_of(it.held.token), Inbox<std::uint32_t>().callback());
+  it.world.engine->put(acquire_by("c"), Inbox<std::optional<LockGrant>>().callback());
+  it.world.engine->put(acquire_by("b"), it.refused.callback());
+  it.world.engine->hand_over();
+  EXPECT_FALSE(it.refused.answered());
+  it.world.journal.hold(false);
+  EXPECT_FALSE(it.refused.reply().has_value());
+}
+
+TEST(EngineDurabilityTest, RefusesAtOnceWhenAGrantHasBecomeDurable) {
+  Refusal it;
+  it.world.journal.hold(true);
+  Inbox<std::optional<LockGrant>> granted;
+  it.world.engine->ask(acquire_by("c", "2"), granted.callback());
+  it.world.journal.hold(false);
+  it.world.journal.hold(true);
+  it.world.engine->put(acquire_by("x", "another"), Inbox<std::optional<LockGrant>>().callback());
+  it.world.engine->put(acquire_by("b", "2"), it.refused.callback());
+  EXPECT_FALSE(it.refused.reply().has_value());
+}
+
+TEST(EngineDurabilityTest, RefusesALockOnlyWhenItsExtensionIsDurable) {
+  Refusal it;
+  it.world.journal.hold(true);
+  it.world.advance(Millis{10});
+  it.world.engine->put(LockExtension{.lock = lock_named("1"), .token = it.held.token},
+                       Inbox<LockExtended>().callback());
+  it.world.engine->put(acquire_by("b"), it.refused.callback());
+  EXPECT_FALSE(it.refused.answered());
+}
+
+TEST(EngineDurabilityTest, RefusesALockOnlyWhenItsReentryIsDurable) {
+  Refusal it;
+  it.world.journal.hold(true);
+  it.world.engine->put(acquire_by("a"), Inbox<std::optional<LockGrant>>().callback());
+  it.world.engine->put(acquire_by("b"), it.refused.callback());
+  EXPECT_FALSE(it.refused.answered());
+}
+
+TEST(EngineDurabilityTest, ARequestWithAnIdIsRefusedWithTheOthers) {
+  Refusal it;
+  it.world.journal.hold(true);
+  it.world.engine->put(acquire_by("x", "another"), Inbox<std::optional<LockGrant>>().callback());
+  LockAcquire with_id = acquire_by("b");
+  with_id.request_id = "r";
+  it.world.engine->put(with_id, it.refused.callback());
+  EXPECT_FALSE(it.refused.answered());
+}
+
 TEST(EngineDurabilityTest, AnswersAtOnceWhatRestsOnNothingThatIsOutstanding) {
   World world;
   world.submit("q");

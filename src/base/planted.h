@@ -22,7 +22,8 @@ namespace tenure {
   X(kForgottenWithoutRecord, "forgotten_without_record")    \
   X(kRequestIdForgottenEarly, "request_id_forgotten_early") \
   X(kLeaseExpiresEarly, "lease_expires_early")              \
-  X(kWaitersServedLastFirst, "waiters_served_last_first")
+  X(kWaitersServedLastFirst, "waiters_served_last_first")   \
+  X(kRefusedBeforeDurable, "refused_before_durable")
 
 enum class PlantedBug : std::uint8_t {
 #define TENURE_X(symbol, name) symbol,

@@ -209,9 +209,12 @@ std::uint64_t FileJournal::append(std::uint64_t /*epoch*/, Instant stamp, std::s
 }
 
 void FileJournal::commit() {
-  const MutexLock lock(mutex_);
-  if (wanted_ == last_) return;
-  wanted_ = last_;
+  {
+    const MutexLock lock(mutex_);
+    if (wanted_ == last_) return;
+    wanted_ = last_;
+  }
+  // Without the mutex: the writer would wake to find it taken, and sleep again.
   wake_.notify_one();
 }
 
