@@ -114,7 +114,8 @@ bool Connection::send() {
       talk_->take_output(output_);
       if (output_.empty()) return true;
       last_progress_ = clock_.boot();
-      if (output_.size() >= kOutputBegun) {
+      // It may have begun nothing more for so much output; and what is received while it could go on has no limit.
+      if (output_.size() >= kOutputBegun || (output_.size() >= kStrangerBytes && talk_->is_stranger())) {
         talk_->go_on();
         owner_.on_input(*this);
       }
