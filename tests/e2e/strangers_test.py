@@ -121,6 +121,21 @@ class Strangers(unittest.TestCase):
         self.assert_bounded(self.tls, lambda server: [server.port, server.http_port], b"\x16\x03\x01\x3f\xff\x01", 500,
                             500 * 64 * 1024 + 8 * MIB)
 
+    def test_many_users(self):
+        for flags, allowed in (((), 32), (self.tls, 96)):
+            tls = self.authority.trust() if flags else None
+            with Tenured("--users", self.users, *flags) as server:
+                self.sign_in(server, tls)
+                server.forget_memory_peak()
+                before = server.memory_peak()
+                clients = [self.sign_in(server, tls) for _ in range(800)]
+                self.assertEqual({client.ask("PING") for client in clients}, {"PONG"})
+                used = server.memory_peak() - before
+                self.assertLess(used, 800 * allowed * 1024 + 8 * MIB)
+                print(f"800 users, {'within TLS' if flags else 'plain'}: {used / MIB:.1f} MiB")
+                for client in clients:
+                    client.close()
+
     def test_users_are_bounded_too(self):
         for flags in ((), self.tls):
             tls = self.authority.trust() if flags else None
