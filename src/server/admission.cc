@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "server/server.h"
 #include "wire/permissions.h"
+#include "wire/word.h"
 
 namespace tenure::server {
 namespace {
@@ -20,8 +21,15 @@ constexpr std::string_view kDefaultUser = "default";
 
 std::optional<Failure> Server::refusal(const wire::Conversation& conversation, const wire::Verb& verb,
                                        const wire::Request& request) {
-  if (users_ == nullptr) return std::nullopt;
-  return wire::refusal_of(conversation.user().get(), verb, request, [this](std::string_view task_id) {
+  return users_ == nullptr ? std::nullopt : refusal(conversation.user().get(), verb, request);
+}
+
+std::optional<Failure> Server::refusal(const users::User& user, const wire::Verb& verb, const wire::Request& request) {
+  return refusal(&user, verb, request);
+}
+
+std::optional<Failure> Server::refusal(const users::User* user, const wire::Verb& verb, const wire::Request& request) {
+  return wire::refusal_of(user, verb, request, [this](std::string_view task_id) {
     return engine_.inspect([&](const State& state) -> std::optional<std::string> {
       const Task* task = state.tasks().find(task_id);
       return task == nullptr ? std::nullopt : std::optional<std::string>(task->queue->name);
@@ -29,19 +37,26 @@ std::optional<Failure> Server::refusal(const wire::Conversation& conversation, c
   });
 }
 
-// Names are not logged: people mistake the field for the password's.
 void Server::check(wire::Conversation& conversation, const wire::Credentials& credentials,
                    wire::Conversation::SignIn done) {
+  check(conversation.client_id(), credentials, std::move(done));
+}
+void Server::check(HttpConversation& conversation, const wire::Credentials& credentials,
+                   wire::Conversation::SignIn done) {
+  check(conversation.client_id(), credentials, std::move(done));
+}
+
+// Names are not logged: people mistake the field for the password's.
+void Server::check(std::uint64_t client_id, const wire::Credentials& credentials, wire::Conversation::SignIn done) {
   if (users_ == nullptr) {
     return done(fail_with(ErrorCode::kErr, "AUTH: expected no password, since no users are configured; found one"));
   }
-  sign_ins_.check(
-      users_->find(credentials.user.value_or(kDefaultUser)), credentials.password,
-      [this, id = conversation.client_id(), done = std::move(done)](Result<SignIns::UserPointer> user) mutable {
-        if (user) user = as_of_now(*user);
-        if (!user) spdlog::warn("client {}: its sign-in is refused", id);
-        done(std::move(user));
-      });
+  sign_ins_.check(users_->find(credentials.user.value_or(kDefaultUser)), credentials.password,
+                  [this, id = client_id, done = std::move(done)](Result<SignIns::UserPointer> user) mutable {
+                    if (user) user = as_of_now(*user);
+                    if (!user) spdlog::warn("client {}: its sign-in is refused", id);
+                    done(std::move(user));
+                  });
 }
 
 // Users may have changed while the password was checked.
@@ -57,6 +72,7 @@ void Server::await_reload() {
   hang_ups_.async_wait([this](const error_code& error, int /*number*/) {
     if (error) return;
     reload_users();
+    reload_identity();
     await_reload();
   });
 }
@@ -72,13 +88,62 @@ void Server::reload_users() {
   recheck_all();
 }
 
+// Connections that are there go on with what they were shown.
+void Server::reload_identity() {
+  if (identity_ == nullptr) return;
+  auto identity = TlsIdentity::load(real_files(), config_.tls);
+  if (!identity) {
+    return spdlog::error("SIGHUP: the certificates stay as they are: {}", identity.error().message);
+  }
+  identity_ = std::move(*identity);
+  spdlog::info("SIGHUP: read the certificate from {}", config_.tls.certificate);
+  if (identity_->is_out_of_date()) spdlog::warn("{}", out_of_date(config_.tls));
+}
+
+// --- strangers ---
+
+void Server::on_certificate(Connection& connection, const std::string& name) {
+  if (users_ == nullptr) return;
+  const auto user = users_->find(name);
+  if (user == nullptr) {
+    spdlog::warn("client {}: its certificate is good for {}, who is no user", connection.id(), wire::quote(name));
+  }
+  connection.certify(user);
+}
+
+void Server::on_stranger(Connection& connection, bool is_stranger) {
+  if (is_stranger) {
+    strangers_.insert(connection.id());
+  } else {
+    strangers_.erase(connection.id());
+  }
+}
+
+// Whose password is being checked has done its part.
+bool Server::close_oldest_stranger() {
+  for (const std::uint64_t id : strangers_) {
+    const auto found = connections_.find(id);
+    if (found == connections_.end() || found->second->is_signing_in()) continue;
+    std::shared_ptr(found->second)->close("too many have not signed in, and it is the oldest of them");
+    return true;
+  }
+  return false;
+}
+
+// --- users who have changed ---
+
 // Who has gone, or has another password, must sign in again; roles count from now on.
 void Server::recheck_all() {
   std::vector<std::shared_ptr<Connection>> all;
   for (const auto& [id, connection] : connections_) {
     if (connection->user() != nullptr) all.push_back(connection);
   }
-  for (const auto& connection : all) connection->become(as_of_now(connection->user()).value_or(nullptr));
+  for (const auto& connection : all) {
+    const auto user = connection->user();
+    // A certificate is no password, and does not change with it.
+    const bool is_certified = user->name == connection->certified_name();
+    connection->become(is_certified ? users_->find(user->name) : as_of_now(user).value_or(nullptr));
+  }
 }
 
 }  // namespace tenure::server

@@ -74,6 +74,11 @@ void declare_place(Options& options, Config& config) {
   options.add("http-port", config.http_port, "PORT", "For HTTP; 0: any free one, which is printed");
   options.add("users", config.users, "FILE",
               "The users, who must sign in; made by `tenure user add`, read again at SIGHUP. Without it all is open");
+  options.add("tls-cert", config.tls.certificate, "FILE",
+              "The server's certificate and its chain, in PEM; then both ports speak TLS. Read again at SIGHUP");
+  options.add("tls-key", config.tls.key, "FILE", "Its key, in PEM, without a passphrase");
+  options.add("tls-client-ca", config.tls.client_ca, "FILE",
+              "Who signs clients' certificates, in PEM: whoever shows one is the user that its common name says");
   options.flag("insecure", config.is_insecure, "Allow addresses that others can reach, without users and TLS");
 }
 
@@ -92,7 +97,11 @@ void declare_client_limits(Options& options, ClientLimits& limits) {
       "A connection that takes no byte of an answer for so long, or has not sent all of an HTTP request in it, is "
       "closed");
   options.time("sign-in-ms", limits.sign_in,
-               "With --users, a connection that has not signed in after so long is closed");
+               "With --users, a connection that has not signed in after so long is closed; with TLS, one whose "
+               "handshake takes as long");
+  options.count("strangers", limits.strangers,
+                "Connections at a time that have not signed in, or are amid TLS's handshake; beyond it the oldest of "
+                "them is closed");
 }
 
 void declare_limits(Options& options, Settings& settings) {

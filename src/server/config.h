@@ -12,6 +12,7 @@
 #include <tenure/authority.h>
 #include <tenure/settings.h>
 #include <tenure/types.h>
+#include "server/tls.h"
 
 namespace tenure::server {
 
@@ -31,6 +32,8 @@ struct ClientLimits {
   // Who takes nothing of an answer for so long, or has not sent all of an HTTP request in it, is cut off.
   Millis stalled = std::chrono::seconds(60);
   Millis sign_in = std::chrono::seconds(10);  // who has not signed in by then is cut off
+  // Of whom it is not known who they are, where that is asked; beyond it the oldest is cut off.
+  std::uint64_t strangers = 1'000;
 };
 
 struct Config {
@@ -39,6 +42,7 @@ struct Config {
   std::uint16_t port = 8368;
   std::uint16_t http_port = 8369;
   std::string users;         // the file; empty: nobody needs to sign in
+  TlsIdentity::Paths tls;    // without a certificate: what is said can be read on its way
   bool is_insecure = false;  // addresses that others can reach are allowed
   ClientLimits clients;
   Settings settings;

@@ -41,14 +41,40 @@ TEST(ConfigTest, HasDefaults) {
   EXPECT_FALSE(config.is_insecure);
   EXPECT_EQ("", config.users);
   EXPECT_EQ(Millis{10'000}, config.clients.sign_in);
+  EXPECT_EQ(1'000U, config.clients.strangers);
+  EXPECT_FALSE(config.tls.is_given());
   EXPECT_EQ(10'000U, config.clients.connections);
   EXPECT_EQ(Settings().waiters_max, config.settings.waiters_max);
 }
 
 TEST(ConfigTest, TakesFlags) {
-  const Config config =
-      accepted({"--data", "d", "--bind", "127.0.0.1", "--bind", "::1", "--port", "0", "--http-port", "1", "--insecure",
-                "--stalled-ms", "5", "--retention-ms", "6", "--users", "u", "--sign-in-ms", "7"});
+  const Config config = accepted({"--data",
+                                  "d",
+                                  "--bind",
+                                  "127.0.0.1",
+                                  "--bind",
+                                  "::1",
+                                  "--port",
+                                  "0",
+                                  "--http-port",
+                                  "1",
+                                  "--insecure",
+                                  "--stalled-ms",
+                                  "5",
+                                  "--retention-ms",
+                                  "6",
+                                  "--users",
+                                  "u",
+                                  "--sign-in-ms",
+                                  "7",
+                                  "--tls-cert",
+                                  "c",
+                                  "--tls-key",
+                                  "k",
+                                  "--tls-client-ca",
+                                  "a",
+                                  "--strangers",
+                                  "8"});
   EXPECT_EQ("d", config.folder);
   EXPECT_THAT(config.binds, ElementsAre("127.0.0.1", "::1"));
   EXPECT_EQ(0, config.port);
@@ -57,6 +83,10 @@ TEST(ConfigTest, TakesFlags) {
   EXPECT_EQ(Millis{5}, config.clients.stalled);
   EXPECT_EQ(Millis{7}, config.clients.sign_in);
   EXPECT_EQ("u", config.users);
+  EXPECT_EQ("c", config.tls.certificate);
+  EXPECT_EQ("k", config.tls.key);
+  EXPECT_EQ("a", config.tls.client_ca);
+  EXPECT_EQ(8U, config.clients.strangers);
   EXPECT_EQ(Millis{6}, config.settings.retention_time);
 }
 

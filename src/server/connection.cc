@@ -36,9 +36,10 @@ std::string own_of(const tcp::socket& socket) {
 
 }  // namespace
 
-Connection::Connection(tcp::socket socket, std::shared_ptr<wire::Talk> talk, Owner& owner, const ClientLimits& limits,
-                       const Clock& clock)
+Connection::Connection(tcp::socket socket, const std::shared_ptr<const TlsIdentity>& identity,
+                       std::shared_ptr<wire::Talk> talk, Owner& owner, const ClientLimits& limits, const Clock& clock)
     : socket_(std::move(socket)),
+      tls_(identity == nullptr ? nullptr : std::make_unique<TlsSession>(identity, socket_.native_handle())),
       talk_(std::move(talk)),
       owner_(owner),
       limits_(limits),
@@ -55,12 +56,19 @@ void Connection::start() {
   socket_.non_blocking(true, ignored);
   socket_.set_option(tcp::no_delay(true), ignored);
   socket_.set_option(asio::socket_base::keep_alive(true), ignored);
-  wait_readable();
+  is_shaking_hands_ = tls_ != nullptr;
+  tell_strangeness();
+  if (is_shaking_hands_) {
+    shake_hands();
+  } else {
+    wait_readable();
+  }
 }
 
 void Connection::wait_readable() {
   if (is_reading_ || is_closed_ || is_ending_ || has_hung_up_ || !talk_->wants_input()) return;
   is_reading_ = true;
+  if (tls_ != nullptr) return wait_readable_within_tls();
   // To wait until there is something and then to read it would be a system call more for each request: Asio tells epoll
   // of every wait. Few bytes, because as many lie here for every connection that is idle.
   socket_.async_read_some(asio::buffer(first_bytes_),
@@ -106,13 +114,16 @@ bool Connection::send() {
       talk_->take_output(output_);
       if (output_.empty()) return true;
       last_progress_ = clock_.boot();
-      if (output_.size() >= kOutputBegun) {
+      // It may have begun nothing more for so much output; and what is received while it could go on has no limit.
+      if (output_.size() >= kOutputBegun || (output_.size() >= kStrangerBytes && talk_->is_stranger())) {
         talk_->go_on();
         owner_.on_input(*this);
       }
     }
+    const std::string_view unsent = std::string_view(output_).substr(sent_);
     const ssize_t count =
-        ::send(socket_.native_handle(), output_.data() + sent_, output_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
+        tls_ == nullptr ? ::send(socket_.native_handle(), unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT)
+                        : send_within_tls(unsent);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) {
       wait_writable();
@@ -137,6 +148,7 @@ void Connection::wait_writable() {
 
 void Connection::settle() {
   if (is_closed_) return;
+  if (is_stranger_) tell_strangeness();
   const bool is_all_sent = send();
   if (is_closed_) return;
   const std::size_t unsent = output_.size() - sent_ + talk_->output_bytes();
@@ -164,6 +176,8 @@ void Connection::end() {
 void Connection::close(std::string_view reason) {
   if (std::exchange(is_closed_, true)) return;
   if (!reason.empty()) spdlog::warn("client {} at {} is cut off: {}", id(), address_, reason);
+  tell_strangeness();
+  if (tls_ != nullptr) tls_->say_goodbye();
   error_code ignored;
   socket_.close(ignored);
   talk_->close();
@@ -180,11 +194,20 @@ void Connection::close_if_stalled() {
 // Whose password is being checked has done its part.
 void Connection::close_if_stranger() {
   if (is_closed_) return;
-  if (!talk_->is_stranger()) {
+  tell_strangeness();
+  if (is_shaking_hands_) {
+    if (clock_.boot() - since_ > limits_.sign_in) close("its TLS handshake takes too long");
+  } else if (!talk_->is_stranger()) {
     stranger_since_ = clock_.boot();
   } else if (!talk_->is_signing_in() && clock_.boot() - stranger_since_ > limits_.sign_in) {
     close("it has not signed in");
   }
+}
+
+void Connection::tell_strangeness() {
+  const bool is_stranger = !is_closed_ && (is_shaking_hands_ || talk_->is_stranger());
+  if (is_stranger == std::exchange(is_stranger_, is_stranger)) return;
+  owner_.on_stranger(*this, is_stranger);
 }
 
 void Connection::become(const wire::Talk::UserPointer& user) {

@@ -1,4 +1,4 @@
-// One client's socket, and the talk over it, in whatever protocol.
+// One client's socket, and the talk over it, in whatever protocol, plain or within TLS.
 //
 // What is read goes to the talk at once; what that answers is sent at the end of the round, in one piece
 // (`settle`). A socket that takes no more is waited for.
@@ -16,6 +16,7 @@
 #include <tenure/types.h>
 #include "base/clock.h"
 #include "server/config.h"
+#include "server/tls.h"
 #include "wire/talk.h"
 
 namespace tenure::server {
@@ -37,13 +38,17 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     virtual void on_input(Connection& connection) = 0;
     // Its buffers have grown by so much, or shrunk.
     virtual void on_bytes(std::int64_t more) = 0;
+    // Its client has shown a certificate that is good for this name.
+    virtual void on_certificate(Connection& connection, const std::string& name) = 0;
+    // From now on it is one of those of whom it is not known who they are, or is not.
+    virtual void on_stranger(Connection& connection, bool is_stranger) = 0;
     // It is over; nothing follows.
     virtual void on_closed(Connection& connection) = 0;
   };
 
-  // Owner, limits and clock outlive it.
-  Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<wire::Talk> talk, Owner& owner,
-             const ClientLimits& limits, const Clock& clock);
+  // Owner, limits and clock outlive it. `identity` is what it shows; null: it is plain.
+  Connection(boost::asio::ip::tcp::socket socket, const std::shared_ptr<const TlsIdentity>& identity,
+             std::shared_ptr<wire::Talk> talk, Owner& owner, const ClientLimits& limits, const Clock& clock);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() = default;
@@ -59,17 +64,22 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void close(std::string_view reason = {});
   // If it has answers to send, and the client has taken nothing of them for too long; or if the talk says so.
   void close_if_stalled();
-  // If somebody must sign in, and nobody has for too long.
+  // If somebody must sign in, and nobody has for too long; or if TLS's handshake takes as long.
   void close_if_stranger();
   // Users have changed, and its user is now this one: null, or another than before, ends what it waits for, and with it
   // the connection.
   void become(const wire::Talk::UserPointer& user);
+  // Its client has proved, for all of it, that it is this user; null: that nobody is it yet.
+  void certify(const wire::Talk::UserPointer& user) { talk_->certify(certified_name_, user); }
 
   [[nodiscard]] std::uint64_t id() const { return talk_->client_id(); }
   [[nodiscard]] bool is_closed() const { return is_closed_; }
   [[nodiscard]] bool is_waiting() const { return talk_->is_waiting(); }
   // Null: nobody has signed in.
   [[nodiscard]] wire::Talk::UserPointer user() const { return talk_->user(); }
+  [[nodiscard]] bool is_signing_in() const { return talk_->is_signing_in(); }
+  // Of the client's certificate; empty: it has shown none.
+  [[nodiscard]] const std::string& certified_name() const { return certified_name_; }
   // Of its buffers.
   [[nodiscard]] std::uint64_t bytes() const { return static_cast<std::uint64_t>(bytes_); }
   [[nodiscard]] const std::string& address() const { return address_; }
@@ -81,12 +91,20 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void wait_writable();
   void on_read(const boost::system::error_code& error, std::size_t count);
   void take_in(std::size_t count);
+  void shake_hands();
+  void end_handshake();
+  void wait_readable_within_tls();
+  void read_within_tls();
+  // As ::send.
+  ssize_t send_within_tls(std::string_view bytes);
+  void tell_strangeness();
   // False: it is closed, or the socket takes no more for now.
   bool send();
   [[nodiscard]] bool is_over() const;
   void count_bytes(std::size_t bytes);
 
   boost::asio::ip::tcp::socket socket_;
+  const std::unique_ptr<TlsSession> tls_;  // null: it is plain
   const std::shared_ptr<wire::Talk> talk_;
   Owner& owner_;
   const ClientLimits& limits_;
@@ -98,6 +116,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::array<char, 512> first_bytes_{};  // of a read
   bool is_reading_ = false;              // waits for the client to send something
   bool is_writing_ = false;              // waits for the socket to take more
+  bool is_shaking_hands_ = false;        // TLS is not there yet
+  bool is_stranger_ = false;             // as the owner was told
+  bool does_read_need_write_ = false;    // says TLS
   bool is_ending_ = false;
   bool has_hung_up_ = false;  // the client will say nothing more
   bool is_closed_ = false;
@@ -107,6 +128,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Millis last_progress_{0};  // of sending
   Millis stranger_since_{0};
   std::int64_t bytes_ = 0;
+  std::string certified_name_;
 };
 
 }  // namespace tenure::server

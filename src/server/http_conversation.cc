@@ -5,8 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "server/config.h"
+#include "wire/authorization.h"
+#include "wire/permissions.h"
+
 namespace tenure::server {
 namespace {
+
+constexpr std::string_view kChallenges =
+    "WWW-Authenticate: Basic realm=\"tenure\", charset=\"UTF-8\"\r\nWWW-Authenticate: Bearer realm=\"tenure\"\r\n";
 
 // Scripts of pages that came from elsewhere tell where; what is not a page's script tells nothing.
 bool is_of_own_page(const HttpRequest& request) {
@@ -18,8 +25,6 @@ bool is_of_own_page(const HttpRequest& request) {
   return false;
 }
 
-bool is_for_probes(std::string_view target) { return target == "/healthz" || target == "/readyz"; }
-
 }  // namespace
 
 std::string http_text(const wire::HttpReply& reply, bool has_body, bool is_last) {
@@ -27,6 +32,7 @@ std::string http_text(const wire::HttpReply& reply, bool has_body, bool is_last)
       "HTTP/1.1 {} {}\r\nServer: tenured\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
       "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
       reply.status, http_reason(reply.status), reply.body.size());
+  if (reply.status == 401) text += kChallenges;
   if (!reply.allow.empty()) text += fmt::format("Allow: {}\r\n", reply.allow);
   if (is_last) text += "Connection: close\r\n";
   text += "\r\n";
@@ -45,7 +51,8 @@ void HttpConversation::go_on() {
   while (can_begin()) {
     HttpReader::Step step = reader_.next(input_.view());
     input_.consume(step.consumed);
-    if (step.outcome == HttpReader::Outcome::kBroken) return refuse(*step.failure, step.status);
+    if (is_refused_early(step)) return;
+    if (step.outcome == HttpReader::Outcome::kHead) identify(reader_.head());
     if (step.outcome == HttpReader::Outcome::kContinue) output_ += "HTTP/1.1 100 Continue\r\n\r\n";
     if (step.outcome == HttpReader::Outcome::kRequest) {
       since_.reset();
@@ -63,12 +70,17 @@ void HttpConversation::go_on() {
 }
 
 bool HttpConversation::can_begin() const {
-  return !is_ending_ && exchange_ == nullptr && output_.size() < terms_.output_bytes_max;
+  return !is_ending_ && exchange_ == nullptr && !is_signing_in_ && output_.size() < limited(terms_.output_bytes_max);
 }
 
 bool HttpConversation::wants_input() const {
   if (is_ending_) return false;
-  return can_begin() || input_.view().size() < terms_.pipelined_bytes_max;
+  return can_begin() || input_.view().size() < limited(terms_.pipelined_bytes_max);
+}
+
+// What strangers may use is less.
+std::size_t HttpConversation::limited(std::size_t usual) const {
+  return is_stranger() ? std::min<std::size_t>(usual, kStrangerBytes) : usual;
 }
 
 bool HttpConversation::check_time() {
@@ -78,24 +90,79 @@ bool HttpConversation::check_time() {
   return true;
 }
 
+// --- who asks ---
+
+void HttpConversation::identify(const HttpRequest& head) {
+  denial_.reset();
+  user_.reset();
+  if (!house_.has_users()) return;
+  if (head.authorization) {
+    const auto credentials = wire::parse_authorization(head.authorization->view());
+    if (!credentials) return end_sign_in(tl::unexpected(credentials.error()));
+    is_signing_in_ = true;
+    is_beginning_ = true;
+    house_.check(*this, credentials->view(), [self = weak_from_this()](const Result<UserPointer>& user) {
+      const auto conversation = self.lock();
+      if (conversation == nullptr) return;
+      conversation->end_sign_in(user);
+      if (!conversation->is_beginning_) conversation->house_.on_answers(*conversation);
+    });
+    is_beginning_ = false;
+    return;
+  }
+  if (!certified_name_.empty()) user_ = house_.user_named(certified_name_);
+  if (user_ == nullptr) reader_.limit_body(kStrangerBytes);
+}
+
+void HttpConversation::certify(const std::string& name, const UserPointer& user) {
+  certified_name_ = name;
+  user_ = user;
+}
+
+void HttpConversation::end_sign_in(const Result<UserPointer>& user) {
+  is_signing_in_ = false;
+  if (user) {
+    user_ = *user;
+  } else {
+    denial_ = user.error();
+    reader_.limit_body(kStrangerBytes);
+  }
+}
+
+// Whoever asks whether the body may come does not know whether it is read.
+bool HttpConversation::is_refused_early(const HttpReader::Step& step) {
+  const bool is_broken = step.outcome == HttpReader::Outcome::kBroken;
+  const bool is_about_body = step.outcome == HttpReader::Outcome::kContinue || (is_broken && step.status == 413);
+  if (is_about_body && is_stranger()) {
+    refuse(denial_.value_or(wire::nobody_over_http()), std::nullopt);
+  } else if (is_broken) {
+    refuse(*step.failure, step.status);
+  }
+  return is_ending_;
+}
+
+wire::Talk::Profile HttpConversation::profile() const {
+  return {.user = user_ != nullptr ? user_->name : "default", .protocol = "http"};
+}
+
+// --- exchanges ---
+
 void HttpConversation::begin(const HttpRequest& request) {
   is_head_ = request.method == "HEAD";
   is_last_ = is_last_ || !request.keeps_alive;
   if (!is_of_own_page(request)) {
     return write(wire::http_error({ErrorCode::kNoPerm, "Origin: expected none, or this server's; found another"}));
   }
-  if (house_.has_users() && !is_for_probes(request.target)) {
-    return write(wire::http_error(
-        {ErrorCode::kNoAuth, "HTTP: expected a server without users, found one with users, who sign in over RESP"}));
-  }
+  if (denial_) return write(wire::http_error(*denial_));
   // It may be answered before it has begun; later it is answered from within the engine.
   is_beginning_ = true;
-  auto exchange = wire::HttpExchange::begin(engine_, house_, terms_.payload_bytes_max,
-                                            {.method = request.method, .target = request.target, .body = request.body},
-                                            [self = weak_from_this()](wire::HttpReply reply) {
-                                              const auto conversation = self.lock();
-                                              if (conversation != nullptr) conversation->answer(std::move(reply));
-                                            });
+  auto exchange = wire::HttpExchange::begin(
+      engine_, house_, terms_.payload_bytes_max,
+      {.method = request.method, .target = request.target, .body = request.body, .user = user_},
+      [self = weak_from_this()](wire::HttpReply reply) {
+        const auto conversation = self.lock();
+        if (conversation != nullptr) conversation->answer(std::move(reply));
+      });
   is_beginning_ = false;
   exchange_ = std::move(exchange);
   if (at_once_) finish(*std::exchange(at_once_, std::nullopt));
@@ -116,7 +183,7 @@ void HttpConversation::finish(const wire::HttpReply& reply) {
 }
 
 // What is not understood has no body to leave out.
-void HttpConversation::refuse(const Failure& failure, int status) {
+void HttpConversation::refuse(const Failure& failure, std::optional<int> status) {
   is_head_ = false;
   is_last_ = true;
   write(wire::http_error(failure, status));

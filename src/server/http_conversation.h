@@ -2,6 +2,9 @@
 //
 // A request that has begun must be there in time; one that cannot be read is answered, and ends the connection. A page
 // of another origin gets nothing: its script speaks with the rights of whoever looks at it, not with its own.
+//
+// Where there are users, each request says who asks. That is found out once its head is there: of one that nobody
+// stands for no large body is read.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +20,7 @@
 #include "authority/engine.h"
 #include "base/clock.h"
 #include "server/http_reader.h"
+#include "wire/conversation.h"
 #include "wire/http_exchange.h"
 #include "wire/input_buffer.h"
 #include "wire/talk.h"
@@ -40,8 +44,11 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
    public:
     // There is output to take; `go_on` is wanted. Called from within the engine's answers.
     virtual void on_answers(HttpConversation& conversation) = 0;
-    // Whether users are configured. Nobody can sign in here yet, so then only the pages for probes are shown.
-    [[nodiscard]] virtual bool has_users() const = 0;
+    // Tells `done`, at once or later on this thread, whose credentials these are. They are borrowed until it returns.
+    virtual void check(HttpConversation& conversation, const wire::Credentials& credentials,
+                       wire::Conversation::SignIn done) = 0;
+    // Null: there is none.
+    [[nodiscard]] virtual UserPointer user_named(std::string_view name) const = 0;
   };
 
   // Engine, house and clock outlive it.
@@ -59,19 +66,31 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   void delivered(std::size_t count) override;
   void end() override { is_last_ = true; }
   [[nodiscard]] bool is_ending() const override { return is_ending_; }
-  [[nodiscard]] bool is_idle() const override { return exchange_ == nullptr && output_.empty(); }
+  [[nodiscard]] bool is_idle() const override { return exchange_ == nullptr && !is_signing_in_ && output_.empty(); }
   [[nodiscard]] bool is_waiting() const override { return exchange_ != nullptr && exchange_->is_waiting(); }
   [[nodiscard]] std::size_t input_bytes() const override { return input_.capacity() + reader_.bytes(); }
   void close() override;
   [[nodiscard]] std::uint64_t client_id() const override { return terms_.client_id; }
-  [[nodiscard]] Profile profile() const override { return {.protocol = "http"}; }
+  [[nodiscard]] Profile profile() const override;
+  // Who stood for the last request.
+  [[nodiscard]] UserPointer user() const override { return user_; }
+  [[nodiscard]] bool is_stranger() const override { return user_ == nullptr && house_.has_users(); }
+  [[nodiscard]] bool is_signing_in() const override { return is_signing_in_; }
+  void sign_in(const UserPointer& user) override { user_ = user; }
+  // Who stands for requests that say nothing else.
+  void certify(const std::string& name, const UserPointer& user) override;
 
  private:
   [[nodiscard]] bool can_begin() const;
+  [[nodiscard]] std::size_t limited(std::size_t usual) const;
+  void identify(const HttpRequest& head);
+  void end_sign_in(const Result<UserPointer>& user);
+  // True: its end is known without its body.
+  bool is_refused_early(const HttpReader::Step& step);
   void begin(const HttpRequest& request);
   void answer(wire::HttpReply reply);
   void finish(const wire::HttpReply& reply);
-  void refuse(const Failure& failure, int status);
+  void refuse(const Failure& failure, std::optional<int> status);
   void write(const wire::HttpReply& reply);
 
   Engine& engine_;
@@ -82,11 +101,15 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   wire::InputBuffer input_;
   HttpReader reader_;
   std::string output_;
+  std::string certified_name_;
+  UserPointer user_;
+  std::optional<Failure> denial_;                 // why nobody stands for the request that is arriving
+  bool is_signing_in_ = false;                    // who does is being found out
   std::shared_ptr<wire::HttpExchange> exchange_;  // under way
   bool is_head_ = false;                          // of that: the reply has no body
   bool is_last_ = false;                          // of that: the connection ends behind it
   bool is_ending_ = false;
-  bool is_beginning_ = false;  // an exchange
+  bool is_beginning_ = false;  // an exchange, or to find out who asks
   std::optional<wire::HttpReply> at_once_;
   std::optional<Millis> since_;  // when the request that is arriving began
   // Whose replies are not delivered yet, by where they begin, counted from the first byte of all output.

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "authority/testing.h"
+#include "base/text.h"
+#include "wire/permissions.h"
 
 namespace tenure::server {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -17,8 +20,33 @@ class Lodge final : public HttpConversation::House {
   void on_answers(HttpConversation& /*conversation*/) override { ++told; }
   wire::HttpReply show(const wire::ServerPage& /*page*/) override { return {.body = "{}"}; }
   [[nodiscard]] bool has_users() const override { return is_guarded; }
+  std::optional<Failure> refusal(const users::User& user, const wire::Verb& verb,
+                                 const wire::Request& request) override {
+    return wire::refusal_of(&user, verb, request, [](std::string_view) { return std::nullopt; });
+  }
+  // As many passwords as there are names: joe's is joe's.
+  void check(HttpConversation& /*conversation*/, const wire::Credentials& credentials,
+             wire::Conversation::SignIn done) override {
+    ++checked;
+    Result<wire::Talk::UserPointer> user = fail_with(ErrorCode::kNoAuth, "wrong");
+    if (credentials.password == *credentials.user) user = user_named(*credentials.user);
+    auto tell = [user, done = std::move(done)]() mutable { done(user); };
+    if (is_slow) {
+      later = std::move(tell);
+    } else {
+      tell();
+    }
+  }
+  [[nodiscard]] wire::Talk::UserPointer user_named(std::string_view name) const override {
+    if (name == "nobody") return nullptr;
+    return std::make_shared<users::User>(
+        users::User{.name = std::string(name), .hash = "", .rights = {{.role = *users::role_named("submit")}}});
+  }
   int told = 0;
+  int checked = 0;
   bool is_guarded = false;
+  bool is_slow = false;
+  absl::AnyInvocable<void()> later;
 };
 
 class HttpConversationTest : public ::testing::Test {
@@ -44,6 +72,16 @@ class HttpConversationTest : public ::testing::Test {
   }
   static std::string post(const std::string& target, const std::string& body) {
     return fmt::format("POST {} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{}", target, body.size(), body);
+  }
+  // With a name that is its own password.
+  static std::string submit_by(const std::string& name, const std::string& id, const std::string& more = "") {
+    const std::string body = fmt::format(R"({{"payload":"p{}","id":"{}"}})", more, id);
+    return fmt::format(
+        "POST /v1/queues/q/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Basic {}\r\nContent-Length: {}\r\n\r\n{}",
+        base64(name + ":" + name), body.size(), body);
+  }
+  std::uint64_t tasks() {
+    return world.engine->inspect([](const State& state) { return state.tasks().tasks(); });
   }
   static constexpr std::string_view kHealth = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
   void TearDown() override { talk->close(); }
@@ -73,7 +111,103 @@ TEST_F(HttpConversationTest, WhereThereAreUsersOnlyProbesAreAnswered) {
     EXPECT_THAT(ask("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 401 ")) << target;
   }
   EXPECT_THAT(ask(post("/v1/queues/q/tasks", R"({"payload":"p","id":"T"})")), HasSubstr(R"("code":"NOAUTH")"));
-  EXPECT_EQ(0U, world.engine->inspect([](const State& state) { return state.tasks().tasks(); }));
+  EXPECT_EQ(0U, tasks());
+  EXPECT_TRUE(talk->is_stranger());
+}
+
+TEST_F(HttpConversationTest, StrangersAreToldHowToSignIn) {
+  house.is_guarded = true;
+  EXPECT_THAT(ask("GET /v1/queues HTTP/1.1\r\nHost: x\r\n\r\n"),
+              AllOf(HasSubstr("WWW-Authenticate: Basic realm=\"tenure\""), HasSubstr("WWW-Authenticate: Bearer")));
+}
+
+TEST_F(HttpConversationTest, EachRequestSaysWhoAsks) {
+  house.is_guarded = true;
+  EXPECT_THAT(ask(submit_by("joe", "A")), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(talk->user()->name, "joe");
+  EXPECT_EQ(talk->profile().user, "joe");
+  EXPECT_FALSE(talk->is_stranger());
+  EXPECT_THAT(ask("GET /v1/queues/q/tasks HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(ask("GET /v1/locks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer am9lOmpvZQ\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 403 "), HasSubstr("NOPERM"), HasSubstr("'joe'")));
+  EXPECT_EQ(house.checked, 2);
+}
+
+TEST_F(HttpConversationTest, AWrongPasswordIsRefusedAndItGoesOn) {
+  house.is_guarded = true;
+  EXPECT_THAT(ask("GET /v1/queues HTTP/1.1\r\nHost: x\r\nAuthorization: Basic am9lOng=\r\n\r\n"),
+              StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(ask("GET /v1/queues HTTP/1.1\r\nHost: x\r\nAuthorization: nonsense\r\n\r\n"),
+              StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(ask(submit_by("joe", "A")), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpConversationTest, NothingIsReadWhileAPasswordIsChecked) {
+  house.is_guarded = house.is_slow = true;
+  EXPECT_EQ(ask(submit_by("joe", "A") + submit_by("joe", "B")), "");
+  EXPECT_TRUE(talk->is_signing_in());
+  EXPECT_FALSE(talk->is_idle());
+  EXPECT_EQ(house.checked, 1);
+  say(std::string(20'000, 'x'));
+  EXPECT_FALSE(talk->wants_input());
+  house.later();
+  EXPECT_EQ(house.told, 1);
+  EXPECT_THAT(ask(""), HasSubstr(R"("task_id":"A")"));
+  EXPECT_EQ(house.checked, 2);
+}
+
+TEST_F(HttpConversationTest, WhoHasGoneIsNotToldWhoItWas) {
+  house.is_guarded = house.is_slow = true;
+  say(submit_by("joe", "A"));
+  talk->close();
+  house.later();
+  EXPECT_EQ(0U, tasks());
+}
+
+TEST_F(HttpConversationTest, NoLargeBodyIsReadForNobody) {
+  house.is_guarded = true;
+  EXPECT_THAT(ask(submit_by("nobody", "A", std::string(1000, 'x'))), StartsWith("HTTP/1.1 401 "));
+  EXPECT_FALSE(talk->is_ending());
+  const std::string large = submit_by("joe", "A", std::string(100'000, 'x'));
+  EXPECT_THAT(ask(large), StartsWith("HTTP/1.1 200 "));
+  // Answered without a byte of the body.
+  EXPECT_THAT(ask("POST /v1/lease HTTP/1.1\r\nHost: x\r\nAuthorization: Basic am9lOng=\r\n"
+                  "Content-Length: 100000\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 401 "), HasSubstr("Connection: close")));
+  EXPECT_TRUE(talk->is_ending());
+}
+
+TEST_F(HttpConversationTest, WhoAsksWhetherToSendTheBodyIsToldWhoMay) {
+  house.is_guarded = true;
+  const std::string head =
+      "POST /v1/queues/q/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\nExpect: 100-continue\r\n";
+  EXPECT_THAT(ask(head + "Authorization: Basic am9lOmpvZQ==\r\n\r\n"), StartsWith("HTTP/1.1 100 "));
+  EXPECT_THAT(ask(R"({"payload":"p"})"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask(head + "Authorization: Basic am9lOng=\r\n\r\n"), StartsWith("HTTP/1.1 401 "));
+  EXPECT_TRUE(talk->is_ending());
+}
+
+TEST_F(HttpConversationTest, ACertificateStandsForWhatSaysNothingElse) {
+  house.is_guarded = true;
+  talk->certify("ann", house.user_named("ann"));
+  EXPECT_FALSE(talk->is_stranger());
+  EXPECT_THAT(ask(post("/v1/queues/q/tasks", R"({"payload":"p","id":"T"})")), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(talk->user()->name, "ann");
+  EXPECT_THAT(ask(submit_by("joe", "A")), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(talk->user()->name, "joe");
+  EXPECT_THAT(ask("GET /v1/queues HTTP/1.1\r\nHost: x\r\nAuthorization: Basic am9lOng=\r\n\r\n"),
+              StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(ask("GET /v1/queues HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(talk->user()->name, "ann");
+}
+
+TEST_F(HttpConversationTest, AUserWhoHasGoneMeanwhileAsksNothing) {
+  house.is_guarded = true;
+  const std::string request = submit_by("joe", "A");
+  say(request.substr(0, request.size() - 1));
+  EXPECT_EQ(talk->user()->name, "joe");
+  talk->sign_in(nullptr);
+  EXPECT_THAT(ask(request.substr(request.size() - 1)), StartsWith("HTTP/1.1 401 "));
 }
 
 TEST_F(HttpConversationTest, HeadHasNoBody) {

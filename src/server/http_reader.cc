@@ -41,7 +41,6 @@ class HttpReader::Parser final : public http::basic_parser<true> {
   explicit Parser(const HttpLimits& limits) : target_bytes_max_(limits.target_bytes_max) {
     header_limit(static_cast<std::uint32_t>(limits.head_bytes_max));
     body_limit(limits.body_bytes_max);
-    eager(true);
   }
 
   HttpRequest request;
@@ -71,6 +70,12 @@ class HttpReader::Parser final : public http::basic_parser<true> {
         break;
       case http::field::origin:
         request.origin = value;
+        break;
+      case http::field::authorization:
+        if (request.authorization) {
+          refuse(400, ErrorCode::kErr, "Authorization: expected it once, found it twice", error);
+        }
+        request.authorization.emplace(value);
         break;
       case http::field::expect:
         wants_continue = is_same_word(value, "100-continue");
@@ -121,11 +126,20 @@ class HttpReader::Parser final : public http::basic_parser<true> {
   bool is_done_with_head_ = false;
 };
 
-HttpReader::HttpReader(const HttpLimits& limits) : limits_(limits), parser_(std::make_unique<Parser>(limits)) {}
+HttpReader::HttpReader(const HttpLimits& limits)
+    : limits_(limits), parser_(std::make_unique<Parser>(limits)), body_bytes_max_(limits.body_bytes_max) {}
 
 HttpReader::~HttpReader() = default;
 
 bool HttpReader::is_amid() const { return is_head_done_; }
+
+const HttpRequest& HttpReader::head() const { return parser_->request; }
+
+// Of a body whose length was announced Beast looks at the limit with the head alone.
+void HttpReader::limit_body(std::uint64_t bytes_max) {
+  body_bytes_max_ = bytes_max;
+  parser_->body_limit(bytes_max);
+}
 
 std::size_t HttpReader::bytes() const { return parser_->request.body.capacity(); }
 
@@ -163,26 +177,33 @@ HttpReader::Step HttpReader::next(std::string_view input) {
 
 HttpReader::Step HttpReader::parse(std::string_view input) {
   error_code error;
-  Step step{.consumed = input.empty() ? 0 : parser_->put(boost::asio::buffer(input), error)};
+  const bool is_put = !input.empty() && !parser_->is_done();
+  Step step{.consumed = is_put ? parser_->put(boost::asio::buffer(input), error) : 0};
   if (parser_->refusal) return std::move(*parser_->refusal);
   if (error == http::error::need_more) error = {};
-  if (error == http::error::body_limit) {
+  const bool is_announced = parser_->is_header_done() && parser_->content_length().value_or(0) > body_bytes_max_;
+  if (error == http::error::body_limit || is_announced) {
     return broken(413, ErrorCode::kTooLarge,
-                  fmt::format("body: expected at most {} bytes, found more", limits_.body_bytes_max));
-  }
-  // What is left of a body is the head of a chunk, or what follows the last.
-  if (!error && !parser_->is_done() && input.size() - step.consumed > limits_.head_bytes_max) {
-    return broken(400, ErrorCode::kErr, "chunk: expected the end of its first line, found none");
+                  fmt::format("body: expected at most {} bytes, found more", body_bytes_max_));
   }
   if (error) return broken(400, ErrorCode::kErr, fmt::format("HTTP: expected a request, found {}", error.message()));
+  if (!std::exchange(is_head_done_, true)) {
+    parser_->eager(true);
+    step.outcome = Outcome::kHead;
+    return step;
+  }
+  // What is left of a body is the head of a chunk, or what follows the last.
+  if (!parser_->is_done() && input.size() - step.consumed > limits_.head_bytes_max) {
+    return broken(400, ErrorCode::kErr, "chunk: expected the end of its first line, found none");
+  }
   if (parser_->is_done()) {
     step.outcome = Outcome::kRequest;
     step.request = std::move(parser_->request);
     parser_ = std::make_unique<Parser>(limits_);
+    body_bytes_max_ = limits_.body_bytes_max;
     is_head_done_ = false;
     return step;
   }
-  is_head_done_ = true;
   if (std::exchange(parser_->wants_continue, false)) step.outcome = Outcome::kContinue;
   return step;
 }

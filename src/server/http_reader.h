@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "users/password.h"
 
 namespace tenure::server {
 
@@ -25,7 +26,8 @@ struct HttpRequest {
   std::string method;
   std::string target;
   std::string host;
-  std::optional<std::string> origin;  // the page whose script sent it
+  std::optional<std::string> origin;           // the page whose script sent it
+  std::optional<users::Secret> authorization;  // who asks, and the proof of it
   std::string body;
   bool keeps_alive = false;
 };
@@ -40,6 +42,7 @@ class HttpReader {
 
   enum class Outcome : std::uint8_t {
     kNeedMore,
+    kHead,      // of a request, as `head` tells it; then its body follows, if only an empty one
     kContinue,  // the client waits to be told that it may send the body
     kRequest,
     kBroken,  // nothing behind it can be read
@@ -52,6 +55,11 @@ class HttpReader {
     std::optional<Failure> failure{};
   };
   Step next(std::string_view input);
+
+  // Of the request that is arriving, from kHead on.
+  [[nodiscard]] const HttpRequest& head() const;
+  // Its body may have so many bytes only; called between kHead and the next step.
+  void limit_body(std::uint64_t bytes_max);
 
   // True: some of a request was consumed, and not all of it.
   [[nodiscard]] bool is_amid() const;
@@ -67,6 +75,7 @@ class HttpReader {
 
   const HttpLimits limits_;
   std::unique_ptr<Parser> parser_;
+  std::uint64_t body_bytes_max_;  // of this request
   bool is_head_done_ = false;
 };
 

@@ -53,6 +53,30 @@ TEST(HttpReaderTest, ReadsRequestsInAnyPieces) {
   for (const std::size_t size : {1U, 2U, 3U, 7U, 16U, 64U}) EXPECT_EQ(read(bytes, size), whole) << size;
 }
 
+TEST(HttpReaderTest, TellsTheHeadBeforeTheBody) {
+  HttpReader reader({});
+  const std::string head =
+      "POST /a HTTP/1.1\r\nHost: x\r\nAuthorization: Basic eDp5\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const auto step = reader.next(head + "1\r\nx\r\n0\r\n\r\n");
+  EXPECT_EQ(step.outcome, HttpReader::Outcome::kHead);
+  EXPECT_EQ(step.consumed, head.size());
+  EXPECT_EQ(reader.head().target, "/a");
+  EXPECT_EQ(reader.head().authorization->view(), "Basic eDp5");
+  EXPECT_TRUE(reader.is_amid());
+}
+
+TEST(HttpReaderTest, ABodyCanBeLimitedOnceTheHeadIsThere) {
+  for (const std::string rest : {"Content-Length: 6\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n"}) {
+    HttpReader reader({});
+    const std::string bytes = "POST /a HTTP/1.1\r\nHost: x\r\n" + rest;
+    const auto head = reader.next(bytes);
+    reader.limit_body(5);
+    const auto step = reader.next(bytes.substr(head.consumed));
+    EXPECT_EQ(step.outcome, HttpReader::Outcome::kBroken);
+    EXPECT_EQ(step.status, 413);
+  }
+}
+
 TEST(HttpReaderTest, TellsWhoWaitsToSendTheBody) {
   const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n";
   EXPECT_THAT(read(head), ElementsAre("continue"));
@@ -65,7 +89,8 @@ TEST(HttpReaderTest, RefusesWhatHasTwoMeanings) {
        {"Content-Length: 2\r\nContent-Length: 2\r\n", "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n", "Content-Length: 2, 2\r\n", "Content-Length: +2\r\n",
         "Transfer-Encoding: gzip\r\n", "Transfer-Encoding: gzip, chunked\r\n", "Content-Length : 2\r\n",
-        "A: b\r\n c\r\n", "A: b\r\n\tc\r\n", "Host: y\r\n", "A: b\nC: d\r\n"}) {
+        "Authorization: Basic a\r\nAuthorization: Basic a\r\n", "A: b\r\n c\r\n", "A: b\r\n\tc\r\n", "Host: y\r\n",
+        "A: b\nC: d\r\n"}) {
     EXPECT_THAT(fault(fields, "{}"), StartsWith("400 ERR ")) << fields;
   }
   EXPECT_THAT(read("GET / HTTP/1.1\r\n\r\n"), ElementsAre("400 ERR Host: expected once, found 0 times"));
@@ -94,7 +119,9 @@ TEST(HttpReaderTest, HeadsTargetsAndBodiesAreLimited) {
 TEST(HttpReaderTest, KnowsWhetherItIsAmidARequest) {
   HttpReader reader({});
   EXPECT_FALSE(reader.is_amid());
-  reader.next("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na");
+  reader.next("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_TRUE(reader.is_amid());
+  reader.next("a");
   EXPECT_TRUE(reader.is_amid());
   EXPECT_GT(reader.bytes(), 0U);
   reader.next("b");

@@ -30,6 +30,13 @@ std::string advice(const error_code& error, Face face) {
   return fmt::format("choose another with --bind and {}", flag);
 }
 
+bool is_guarded(const Config& config) { return config.is_insecure || (!config.users.empty() && config.tls.is_given()); }
+
+std::string_view guards_of(const Config& config) {
+  if (!config.users.empty()) return "users alone (--tls-cert FILE --tls-key FILE)";
+  return config.tls.is_given() ? "TLS alone (--users FILE)" : "neither (--users FILE, --tls-cert FILE --tls-key FILE)";
+}
+
 }  // namespace
 
 std::string text_of(const tcp::endpoint& address) {
@@ -113,13 +120,11 @@ Result<std::vector<std::unique_ptr<Listener>>> bind_all(asio::io_context& io, co
   for (const std::string& address : config.binds) {
     error_code error;
     const auto host = asio::ip::make_address(address, error);
-    if (!error && !host.is_loopback() && !config.is_insecure) {
+    if (!error && !host.is_loopback() && !is_guarded(config)) {
       return fail_with(ErrorCode::kInvalid,
                        "--bind {}: others can reach this address: expected users and TLS, found {}; bind 127.0.0.1 or "
                        "::1, or allow it with --insecure",
-                       address,
-                       config.users.empty() ? "neither (--users FILE, and TLS is not there yet)"
-                                            : "users alone (TLS is not there yet)");
+                       address, guards_of(config));
     }
   }
   for (const Face face : {Face::kRedis, Face::kHttp}) {

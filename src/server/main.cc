@@ -16,6 +16,7 @@
 #include "server/config.h"
 #include "server/listener.h"
 #include "server/server.h"
+#include "server/tls.h"
 #include "users/users.h"
 
 namespace {
@@ -56,12 +57,17 @@ int refuse(const Failure& failure) {
 
 using Addresses = std::vector<std::pair<Face, boost::asio::ip::tcp::endpoint>>;
 
-void tell_addresses(const Addresses& addresses) {
+void tell_addresses(const Addresses& addresses, bool has_tls) {
   for (const auto& [face, address] : addresses) {
-    spdlog::info("{}{}", face == Face::kRedis ? "listening at " : "serving HTTP at http://", text_of(address));
+    spdlog::info("{}{}",
+                 face == Face::kRedis ? "listening at "
+                 : has_tls            ? "serving HTTP at https://"
+                                      : "serving HTTP at http://",
+                 text_of(address));
   }
   const auto& first = addresses.front().second;
-  spdlog::info("try: redis-cli -h {} -p {} LOCK.ACQUIRE orders 12345 me", first.address().to_string(), first.port());
+  spdlog::info("try: redis-cli {}-h {} -p {} LOCK.ACQUIRE orders 12345 me", has_tls ? "--tls " : "",
+               first.address().to_string(), first.port());
 }
 
 // Null: there need be none.
@@ -75,12 +81,26 @@ Result<std::shared_ptr<const users::Users>> read_users(const std::string& path) 
   return std::make_shared<const users::Users>(std::move(*users));
 }
 
+// Null: there need be none.
+Result<std::shared_ptr<const TlsIdentity>> read_identity(const Config& config) {
+  if (!config.tls.is_given()) return nullptr;
+  if (!config.tls.client_ca.empty() && config.users.empty()) {
+    return fail_with(ErrorCode::kInvalid,
+                     "--tls-client-ca: expected --users, whom certificates name; found none: everybody may do all");
+  }
+  auto identity = TlsIdentity::load(real_files(), config.tls);
+  if (identity && (*identity)->is_out_of_date()) spdlog::warn("{}", out_of_date(config.tls));
+  return identity;
+}
+
 int serve(Config config) {
   spdlog::info("tenured {}", kVersion);
   std::signal(SIGPIPE, SIG_IGN);
   raise_file_limit(config.clients.connections);
   auto users = read_users(config.users);
   if (!users) return refuse(users.error());
+  auto identity = read_identity(config);
+  if (!identity) return refuse(identity.error());
   boost::asio::io_context io(1);
   auto listeners = bind_all(io, config);
   if (!listeners) return refuse(listeners.error());
@@ -99,10 +119,11 @@ int serve(Config config) {
                  .journal = (*seat)->journal(),
                  .snapshots = (*seat)->snapshots(),
                  .clock = (*seat)->clock(),
-                 .users = *users},
+                 .users = *users,
+                 .identity = *identity},
                 std::move(*listeners), SystemEntropy().next());
   if (const auto open = server.open(); !open) return refuse(open.error());
-  tell_addresses(addresses);
+  tell_addresses(addresses, *identity != nullptr);
   const auto served = server.run();
   const auto closed = (*seat)->close();
   if (!served) {

@@ -38,7 +38,8 @@ Server::Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Li
       patrol_(ports.io),
       deadline_(ports.io),
       users_(ports_.users),
-      sign_ins_(ports.io) {}
+      sign_ins_(ports.io),
+      identity_(ports_.identity) {}
 
 Server::~Server() { let_go(); }
 
@@ -191,16 +192,20 @@ wire::Conversation::Terms Server::terms_for(std::uint64_t id) const {
 
 void Server::accept(asio::ip::tcp::socket socket, Face face) {
   if (connections_.size() >= config_.clients.connections) return turn_away(std::move(socket), face);
+  if (strangers_.size() >= config_.clients.strangers && !close_oldest_stranger()) {
+    return turn_away(std::move(socket), face);
+  }
   const std::uint64_t id = ++accepted_;
   Connection::Owner& owner = *this;
-  auto connection =
-      std::make_shared<Connection>(std::move(socket), begin_talk(id, face), owner, config_.clients, ports_.clock);
+  auto connection = std::make_shared<Connection>(std::move(socket), identity_, begin_talk(id, face), owner,
+                                                 config_.clients, ports_.clock);
   connections_.emplace(id, connection);
   connection->start();
 }
 
 void Server::turn_away(asio::ip::tcp::socket socket, Face face) {
   ++turned_away_;
+  if (identity_ != nullptr) return;  // nothing can be said before the handshake
   const Failure failure{ErrorCode::kBackpressure, fmt::format("connections: expected fewer than {}, found {}",
                                                               config_.clients.connections, connections_.size())};
   const std::string reply = face == Face::kRedis ? fmt::format("-{} {}\r\n", to_string(failure.code), failure.message)

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -35,6 +36,7 @@
 #include "server/listener.h"
 #include "server/sign_ins.h"
 #include "server/standing.h"
+#include "server/tls.h"
 #include "users/users.h"
 #include "wire/conversation.h"
 #include "wire/talk.h"
@@ -54,12 +56,14 @@ class Server final : private wire::Conversation::House, private HttpConversation
     bool drives_time = true;  // false: Engine::run_due is called by others
     // Who must sign in; null: nobody.
     std::shared_ptr<const users::Users> users{};
+    // What is shown to clients; null: the ports are plain.
+    std::shared_ptr<const TlsIdentity> identity{};
   };
   Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
   ~Server() override;
 
-  // From now on clients may connect, and signals stop it or make it read the users again; all are served by `run`,
-  // which is called if this succeeds.
+  // From now on clients may connect, and signals stop it or make it read users and certificates again; all are served
+  // by `run`, which is called if this succeeds.
   Result<Done> open();
   // Serves until it is stopped, by `stop`, a signal or SHUTDOWN, or until the journal fails: then with that failure.
   // When it returns the engine takes no more requests, and every connection is closed.
@@ -76,6 +80,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
                                  const wire::Request& request) override;
   void check(wire::Conversation& conversation, const wire::Credentials& credentials,
              wire::Conversation::SignIn done) override;
+  void check(HttpConversation& conversation, const wire::Credentials& credentials,
+             wire::Conversation::SignIn done) override;
   void serve(wire::Conversation& conversation, const wire::Conversation::HouseRequests& request,
              wire::Conversation::Promise promise) override;
   using Promise = wire::Conversation::Promise;
@@ -87,13 +93,19 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void answer(const wire::Conversation& asker, const wire::ShutDown& request, Promise promise);
   void on_answers(HttpConversation& conversation) override;
   [[nodiscard]] bool has_users() const override { return users_ != nullptr; }
+  [[nodiscard]] SignIns::UserPointer user_named(std::string_view name) const override { return users_->find(name); }
+  std::optional<Failure> refusal(const users::User& user, const wire::Verb& verb,
+                                 const wire::Request& request) override;
   wire::HttpReply show(const wire::ServerPage& page) override;
   [[nodiscard]] Standing standing() const;
 
   // --- users ---
+  void check(std::uint64_t client_id, const wire::Credentials& credentials, wire::Conversation::SignIn done);
+  std::optional<Failure> refusal(const users::User* user, const wire::Verb& verb, const wire::Request& request);
   [[nodiscard]] Result<SignIns::UserPointer> as_of_now(const SignIns::UserPointer& user) const;
   void await_reload();
   void reload_users();
+  void reload_identity();
   void recheck_all();
 
   // --- connections ---
@@ -103,7 +115,11 @@ class Server final : private wire::Conversation::House, private HttpConversation
   std::shared_ptr<wire::Talk> begin_talk(std::uint64_t id, Face face);
   void on_input(Connection& connection) override;
   void on_bytes(std::int64_t more) override;
+  void on_certificate(Connection& connection, const std::string& name) override;
+  void on_stranger(Connection& connection, bool is_stranger) override;
   void on_closed(Connection& connection) override;
+  // False: there is none that may be closed.
+  bool close_oldest_stranger();
   void close_largest();
 
   // --- rounds ---
@@ -139,6 +155,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
 
   std::shared_ptr<const users::Users> users_;  // null: nobody needs to sign in
   SignIns sign_ins_;
+  std::shared_ptr<const TlsIdentity> identity_;
+  absl::btree_set<std::uint64_t> strangers_;  // connections of whom it is not known who they are
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
   std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/split.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "users/password.h"
 
 namespace tenure::users {
@@ -35,21 +36,6 @@ Result<User> parse_line(std::string_view line) {
     user.rights.push_back(std::move(*right));
   }
   return user;
-}
-
-Result<std::string> read_whole(Files& files, const std::string& path) {
-  const auto file = files.open(path, Files::Mode::kRead);
-  if (!file) return tl::unexpected(file.error());
-  const auto size = (*file)->size();
-  if (!size) return tl::unexpected(size.error());
-  if (*size > kFileBytesMax) {
-    return fail_with(ErrorCode::kInvalid, "{}: expected at most {} bytes, found {}", path, kFileBytesMax, *size);
-  }
-  std::string text(*size, '\0');
-  const auto read = (*file)->read_at(0, absl::MakeSpan(text));
-  if (!read) return tl::unexpected(read.error());
-  text.resize(*read);
-  return text;
 }
 
 Result<Done> replace(Files& files, File& fresh, const std::string& path, const std::string& text) {
@@ -152,7 +138,7 @@ std::string format_users(const Users& users) {
 // --- the file ---
 
 Result<Users> load_users(Files& files, const std::string& path) {
-  const auto text = read_whole(files, path);
+  const auto text = read_whole(files, path, kFileBytesMax);
   if (!text) return tl::unexpected(text.error());
   auto users = parse_users(*text);
   if (!users) return fail_with(users.error().code, "{}: {}", path, users.error().message);

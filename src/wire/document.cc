@@ -69,6 +69,12 @@ std::string role_table() {
         fmt::format("| {} | {} | {} |\n", verb->name,
                     roles.empty() ? std::string(to_string(verb->permission)) : to_string(roles), names_touched(*verb));
   }
+  for (const ServerPage& page : server_pages()) {
+    const auto roles = roles_for(page);
+    table += fmt::format("| `GET {}` | {} | {} |\n", page.path,
+                         roles.empty() ? std::string(to_string(page.permission)) : to_string(roles),
+                         roles.empty() ? "-" : "every name");
+  }
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include "wire/json_writer.h"
 #include "wire/named_arguments.h"
 #include "wire/openapi.h"
+#include "wire/permissions.h"
 #include "wire/replies.h"
 #include "wire/trimming.h"
 
@@ -47,13 +48,14 @@ HttpReply http_error(const Failure& failure, std::optional<int> status) {
 
 std::shared_ptr<HttpExchange> HttpExchange::begin(Engine& engine, House& house, std::uint64_t payload_bytes_max,
                                                   const Question& question, Deliver deliver) {
-  std::shared_ptr<HttpExchange> exchange(new HttpExchange(engine, house, std::move(deliver)));
+  std::shared_ptr<HttpExchange> exchange(new HttpExchange(engine, house, question.user, std::move(deliver)));
   exchange->ask(question, payload_bytes_max);
   return exchange;
 }
 
 void HttpExchange::ask(const Question& question, std::uint64_t payload_bytes_max) {
   auto destination = find_destination(question.method, question.target);
+  if (const auto refusal = this->refusal(destination)) return refuse(*refusal);
   if (!destination) {
     HttpReply error = http_error(destination.error().failure, destination.error().status);
     error.allow = std::move(destination.error().allow);
@@ -76,7 +78,17 @@ void HttpExchange::ask(const Question& question, std::uint64_t payload_bytes_max
   }
   Request request;
   if (const auto fault = arguments.make(request)) return refuse(*fault);
+  if (user_ != nullptr) {
+    if (const auto refusal = house_.refusal(*user_, *destination->verb, request)) return refuse(*refusal);
+  }
   std::visit([&](const auto& asked) { ask(asked); }, request);
+}
+
+// Strangers are not told which paths there are.
+std::optional<Failure> HttpExchange::refusal(const tl::expected<Destination, Stray>& destination) const {
+  if (!house_.has_users()) return std::nullopt;
+  if (destination && destination->page != nullptr) return refusal_of(user_.get(), *destination->page);
+  return user_ == nullptr ? std::optional(nobody_over_http()) : std::nullopt;
 }
 
 void HttpExchange::show(const ServerPage& page, const Question& question, std::string_view query) {
@@ -91,7 +103,6 @@ void HttpExchange::ask(const T& request) {
   auto done = [self = shared_from_this(), absence = absence_of(request)](Result<BookReply<T>> result) {
     self->template answer<T>(std::move(result), absence);
   };
-  if constexpr (std::is_same_v<T, AcquireLock>) claim_.emplace(request.request.lock);
   if constexpr (requires { request.block; }) {
     if (request.block > Millis{0}) {
       is_waiting_ = true;
@@ -100,6 +111,13 @@ void HttpExchange::ask(const T& request) {
     }
   }
   engine_.put(engine_request(request), std::move(done));
+}
+
+void HttpExchange::ask(const AcquireLock& request) {
+  AcquireLock acquire = request;
+  if (user_ != nullptr) acquire.request.user = user_->name;
+  claim_.emplace(acquire.request.lock);
+  ask<AcquireLock>(acquire);
 }
 
 void HttpExchange::ask(const WorkTrim& request) {
@@ -125,6 +143,9 @@ void HttpExchange::answer(Result<BookReply<T>> result, const std::optional<Failu
   if (!result) return refuse(result.error());
   if constexpr (requires { result->has_value(); }) {
     if (absence && !result->has_value()) return refuse(*absence);
+  }
+  if constexpr (requires { hide_secrets(*result); }) {
+    if (user_ != nullptr && !user_->has_for_all({users::Role::kAdmin})) hide_secrets(*result);
   }
   HttpReply answer;
   JsonWriter out(answer.body);

@@ -1,6 +1,9 @@
 // One HTTP request's way to the engine and back: path, query and body in, a status and JSON out. Sockets and HTTP's
 // framing are the server's business.
 //
+// Where there are users, whoever asks needs the same roles as over RESP, and lease ids of others are shown to admins of
+// every name alone.
+//
 // A lock that is granted to a request whose client has gone, or whose reply is not delivered, is given back.
 #pragma once
 
@@ -13,6 +16,7 @@
 #include <absl/functional/any_invocable.h>
 
 #include "authority/engine.h"
+#include "users/user.h"
 #include "wire/claim.h"
 #include "wire/requests.h"
 #include "wire/routes.h"
@@ -34,6 +38,7 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
     std::string_view method;
     std::string_view target;
     std::string_view body;
+    std::shared_ptr<const users::User> user{};  // who asks; null: nobody who is known
   };
 
   // The server, as exchanges see it.
@@ -46,6 +51,10 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
 
     // A page of the server's own, other than /openapi.json.
     virtual HttpReply show(const ServerPage& page) = 0;
+    // Whether somebody must be known to ask.
+    [[nodiscard]] virtual bool has_users() const = 0;
+    // Why this user may not ask this; nullopt: it may.
+    virtual std::optional<Failure> refusal(const users::User& user, const Verb& verb, const Request& request) = 0;
   };
 
   // Called once, perhaps before `begin` returns; never once it is closed.
@@ -67,13 +76,16 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
   void close();
 
  private:
-  HttpExchange(Engine& engine, House& house, Deliver deliver)
-      : engine_(engine), house_(house), deliver_(std::move(deliver)) {}
+  HttpExchange(Engine& engine, House& house, std::shared_ptr<const users::User> user, Deliver deliver)
+      : engine_(engine), house_(house), user_(std::move(user)), deliver_(std::move(deliver)) {}
 
   void ask(const Question& question, std::uint64_t payload_bytes_max);
   void show(const ServerPage& page, const Question& question, std::string_view query);
+  // Why whoever asks may not go there, whatever the request says.
+  [[nodiscard]] std::optional<Failure> refusal(const tl::expected<Destination, Stray>& destination) const;
   template <BookRequest T>
   void ask(const T& request);
+  void ask(const AcquireLock& request);
   void ask(const WorkTrim& request);
   // No route leads to the server's verbs.
   template <ServerRequest T>
@@ -85,6 +97,7 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
 
   Engine& engine_;
   House& house_;
+  const std::shared_ptr<const users::User> user_;
   Deliver deliver_;
   std::optional<LockClaim> claim_;
   Ticket ticket_ = 0;

@@ -8,16 +8,26 @@
 #include <gtest/gtest.h>
 
 #include "authority/testing.h"
+#include "wire/permissions.h"
 
 namespace tenure::wire {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Pages final : public HttpExchange::House {
  public:
   HttpReply show(const ServerPage& page) override { return {.body = fmt::format("\"{}\"", page.path)}; }
+  [[nodiscard]] bool has_users() const override { return is_guarded; }
+  std::optional<Failure> refusal(const users::User& user, const Verb& verb, const Request& request) override {
+    return refusal_of(&user, verb, request, [](std::string_view task_id) {
+      return task_id.starts_with("T") ? std::optional<std::string>("mail.in") : std::nullopt;
+    });
+  }
+  bool is_guarded = false;
 };
 
 // Shows replies as status and body, tokens by their fence: <7>. The same works in what is asked.
@@ -37,13 +47,14 @@ class HttpExchangeTest : public ::testing::Test {
     const std::string meant = with_tokens(target);
     const std::string meant_body = with_tokens(body);
     exchange = HttpExchange::begin(*world.engine, pages, world.settings.payload_bytes_max,
-                                   {.method = method, .target = meant, .body = meant_body},
+                                   {.method = method, .target = meant, .body = meant_body, .user = user},
                                    [answer](HttpReply reply) { *answer = std::move(reply); });
   }
   std::string heard() { return *last ? fmt::format("{} {}", (*last)->status, shown((*last)->body)) : "(waits)"; }
 
   World world;
   Pages pages;
+  std::shared_ptr<const users::User> user;
   std::shared_ptr<HttpExchange> exchange;
   std::shared_ptr<std::optional<HttpReply>> last;
 
@@ -261,6 +272,35 @@ TEST_F(HttpExchangeTest, ALongTrimIsAnsweredOnce) {
   }
   EXPECT_EQ(post("/v1/work/d/trim", R"({"below":6000})"), R"(200 {"verdict":"OK"})");
   EXPECT_EQ(world.get(InspectDomain{"d"})->trimmed_below, Offset{6000});
+}
+
+// --- users ---
+
+TEST_F(HttpExchangeTest, LeaseIdsAreShownToAdminsAlone) {
+  post("/v1/queues/mail.in/tasks", R"({"payload":"hi","id":"T"})");
+  post("/v1/lease", R"({"worker":"w","queues":["mail.in"]})");
+  pages.is_guarded = true;
+  const auto seen_by = [&](users::Right right) {
+    user = std::make_shared<users::User>(users::User{.name = "joe", .hash = "", .rights = {std::move(right)}});
+    return get("/v1/tasks/T") + get("/v1/tasks/T/history");
+  };
+  EXPECT_THAT(seen_by({.role = users::Role::kAdmin}), HasSubstr(R"("lease_id":"<1>")"));
+  for (const std::string& seen : {seen_by({.role = users::Role::kAdmin, .pattern = "mail.*"}),
+                                  seen_by({.role = users::Role::kRead}), seen_by({.role = users::Role::kWork})}) {
+    EXPECT_THAT(seen, AllOf(HasSubstr(R"("lease_id":null)"), Not(HasSubstr("<1>")), HasSubstr(R"("attempts":[)")));
+  }
+}
+
+TEST_F(HttpExchangeTest, ALockIsItsUsers) {
+  pages.is_guarded = true;
+  const auto acquired_by = [&](const std::string& name) {
+    user =
+        std::make_shared<users::User>(users::User{.name = name, .hash = "", .rights = {{.role = users::Role::kLock}}});
+    return post("/v1/locks/d/i/acquire", R"({"owner":"me"})");
+  };
+  EXPECT_THAT(acquired_by("joe"), HasSubstr(R"("holds":1)"));
+  EXPECT_EQ(acquired_by("ann"), R"(200 {"verdict":"BUSY"})");
+  EXPECT_THAT(acquired_by("joe"), HasSubstr(R"("holds":2)"));
 }
 
 }  // namespace

@@ -61,9 +61,12 @@ Failure nobody(const Verb& verb) {
           fmt::format("{}: expected a user who has signed in with AUTH or HELLO, found nobody", verb.name)};
 }
 
+Failure lacking(const users::User& user, std::string_view asked, RoleSet roles, std::string_view what) {
+  return {ErrorCode::kNoPerm, fmt::format("{}: expected a user with role {}{}, found {} without", asked,
+                                          to_string(roles), what, quote(user.name))};
+}
 Failure lacking(const users::User& user, const Verb& verb, std::string_view what) {
-  return {ErrorCode::kNoPerm, fmt::format("{}: expected a user with role {}{}, found {} without", verb.name,
-                                          to_string(roles_for(verb)), what, quote(user.name))};
+  return lacking(user, verb.name, roles_for(verb), what);
 }
 
 // Who has not signed in is greeted only as it does.
@@ -72,15 +75,13 @@ bool needs_nobody(const Verb& verb, const Request& request) {
   return verb.permission == Permission::kAnyone && (hello == nullptr || hello->credentials);
 }
 
-}  // namespace
-
-RoleSet roles_for(const Verb& verb) {
-  switch (verb.permission) {
+RoleSet roles_for(Permission permission, Group group) {
+  switch (permission) {
     case Permission::kAnyone:
     case Permission::kSignedIn:
       return {};
     case Permission::kRead:
-      return RoleSet{Role::kRead, Role::kAdmin} | owners_of(verb.group);
+      return RoleSet{Role::kRead, Role::kAdmin} | owners_of(group);
     case Permission::kSubmit:
       return {Role::kSubmit};
     case Permission::kWork:
@@ -90,8 +91,13 @@ RoleSet roles_for(const Verb& verb) {
     case Permission::kAdmin:
       return {Role::kAdmin};
   }
-  TENURE_CHECK(false, "permission {}", static_cast<int>(verb.permission));
+  TENURE_CHECK(false, "permission {}", static_cast<int>(permission));
 }
+
+}  // namespace
+
+RoleSet roles_for(const Verb& verb) { return roles_for(verb.permission, verb.group); }
+RoleSet roles_for(const ServerPage& page) { return roles_for(page.permission, Group::kServer); }
 
 Touch touched_by(const Request& request) {
   return std::visit([](const auto& asked) { return touch_of(asked); }, request);
@@ -121,6 +127,18 @@ std::optional<Failure> refusal_of(const users::User* user, const Verb& verb, con
     }
   }
   TENURE_CHECK(false, "touch {}", static_cast<int>(touch.kind));
+}
+
+Failure nobody_over_http() {
+  return {ErrorCode::kNoAuth, "HTTP: expected a user, by Authorization or by a client's certificate; found nobody"};
+}
+
+std::optional<Failure> refusal_of(const users::User* user, const ServerPage& page) {
+  if (page.permission == Permission::kAnyone) return std::nullopt;
+  if (user == nullptr) return nobody_over_http();
+  const RoleSet roles = roles_for(page);
+  if (roles.empty() || user->has_for_all(roles)) return std::nullopt;
+  return lacking(*user, page.path, roles, user->has(roles) ? " for every name" : "");
 }
 
 }  // namespace tenure::wire

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "users/user.h"
 #include "wire/requests.h"
+#include "wire/routes.h"
 #include "wire/verbs.h"
 
 namespace tenure::wire {
@@ -25,6 +26,7 @@ namespace tenure::wire {
 // The roles any of which allow the verb; none, where none is needed. What looks is allowed to `read`, to `admin`, and
 // to the roles that deal with what it looks at.
 users::RoleSet roles_for(const Verb& verb);
+users::RoleSet roles_for(const ServerPage& page);
 
 // What a request touches. It views the request.
 struct Touch {
@@ -46,5 +48,9 @@ using QueueOf = absl::FunctionRef<std::optional<std::string>(std::string_view ta
 // Why the user (null: nobody has signed in) may not ask this: NOAUTH, or NOPERM with the role that is missing. nullopt:
 // it may. About a task that is unknown whoever has the role for some name may ask, and is told that.
 std::optional<Failure> refusal_of(const users::User* user, const Verb& verb, const Request& request, QueueOf queue_of);
+// What strangers are told over HTTP.
+Failure nobody_over_http();
+// Pages are about the server: they touch every name.
+std::optional<Failure> refusal_of(const users::User* user, const ServerPage& page);
 
 }  // namespace tenure::wire

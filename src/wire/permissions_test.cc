@@ -1,11 +1,15 @@
-// The matrix of permissions: every verb for every role, with and without patterns.
+// The matrix of permissions: every verb and every route for every role, with and without patterns.
 #include "wire/permissions.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "authority/testing.h"
+#include "wire/http_exchange.h"
 
 namespace tenure::wire {
 namespace {
@@ -182,6 +186,158 @@ TEST(PermissionMatrixTest, TheTableOfVerbsSaysTheSame) {
     }
   }
 }
+
+// --- over HTTP ---
+
+// A request of HTTP for each route, about the same names, and the line that asks the same.
+struct Ask {
+  std::string_view method;
+  std::string_view target;
+  std::string_view body;
+  std::string_view line;  // of the matrix above; of a page: the roles, as there
+};
+constexpr Ask kRoutes[] = {
+    {"POST", "/v1/queues/mail.in/tasks", R"({"payload":"p"})", "TASK.SUBMIT mail.in p"},
+    {"POST", "/v1/lease", R"({"worker":"w","queues":["mail.in","mail.out"]})", "TASK.LEASE w 2 mail.in mail.out"},
+    {"POST", "/v1/tasks/T/extend", R"({"lease_id":"L"})", "TASK.EXTEND T L"},
+    {"POST", "/v1/tasks/T/complete", R"({"lease_id":"L"})", "TASK.COMPLETE T L"},
+    {"POST", "/v1/tasks/T/fail", R"({"lease_id":"L","reason":"why"})", "TASK.FAIL T L why"},
+    {"POST", "/v1/tasks/T/kill", R"({"reason":"why"})", "TASK.KILL T why"},
+    {"POST", "/v1/tasks/T/resubmit", "", "TASK.RESUBMIT T"},
+    {"GET", "/v1/tasks/T", "", "TASK.GET T"},
+    {"GET", "/v1/tasks/T/history", "", "TASK.HISTORY T"},
+    {"GET", "/v1/tasks/T/wait", "", "TASK.WAIT T BLOCK 1"},
+    {"GET", "/v1/queues/mail.in/tasks", "", "TASK.LIST mail.in"},
+    {"GET", "/v1/queues", "", "QUEUE.LIST"},
+    {"POST", "/v1/queues/mail.in/pause", "", "QUEUE.PAUSE mail.in"},
+    {"POST", "/v1/queues/mail.in/resume", "", "QUEUE.RESUME mail.in"},
+    {"GET", "/v1/workers", "", "WORKER.LIST"},
+    {"POST", "/v1/work/mail.in/acquire", R"({"offset":1})", "WORK.ACQUIRE mail.in 1"},
+    {"POST", "/v1/work/mail.in/succeed", R"({"token":"T"})", "WORK.SUCCEED mail.in T"},
+    {"POST", "/v1/work/mail.in/fail", R"({"token":"T"})", "WORK.FAIL mail.in T"},
+    {"POST", "/v1/work/mail.in/extend", R"({"token":"T","lease_ms":1})", "WORK.EXTEND mail.in T LEASE 1"},
+    {"GET", "/v1/work/mail.in", "", "WORK.INSPECT mail.in"},
+    {"GET", "/v1/work/mail.in/backlog", "", "WORK.BACKLOG mail.in"},
+    {"GET", "/v1/work/mail.in/failed", "", "WORK.FAILED mail.in"},
+    {"GET", "/v1/work/mail.in/done", "", "WORK.DONE mail.in"},
+    {"POST", "/v1/work/mail.in/trim", R"({"below":1})", "WORK.TRIM mail.in 1"},
+    {"GET", "/v1/work", "", "WORK.LIST"},
+    {"POST", "/v1/locks/mail.in/i/acquire", R"({"owner":"me"})", "LOCK.ACQUIRE mail.in i me"},
+    {"POST", "/v1/locks/mail.in/i/release", R"({"token":"T"})", "LOCK.RELEASE mail.in i T"},
+    {"POST", "/v1/locks/mail.in/i/extend", R"({"token":"T"})", "LOCK.EXTEND mail.in i T"},
+    {"POST", "/v1/locks/mail.in/i/force", "", "LOCK.FORCE mail.in i"},
+    {"GET", "/v1/locks/mail.in/i", "", "LOCK.GET mail.in i"},
+    {"GET", "/v1/locks/mail.in", "", "LOCK.LIST mail.in"},
+    {"GET", "/v1/locks", "", "LOCK.LIST"},
+};
+// Pages of the server's own, and who may see them.
+constexpr Row kPages[] = {
+    {"/v1/status", "ra", '*'},
+    {"/healthz", "+", '.'},
+    {"/readyz", "+", '.'},
+    {"/openapi.json", "*", '.'},
+};
+
+const Row& row_of(const Ask& ask) {
+  return *std::find_if(std::begin(kMatrix), std::end(kMatrix), [&](const Row& row) { return row.line == ask.line; });
+}
+
+// An engine, and what it says to a user over HTTP. Nothing is there, so that what is allowed finds nothing.
+class HttpPermissionTest : public ::testing::Test, protected HttpExchange::House {
+ protected:
+  int status(const User* user, std::string_view method, std::string_view target, std::string_view body = "") {
+    int status = 0;
+    const auto exchange = HttpExchange::begin(*world.engine, *this, 1 << 20,
+                                              {.method = method,
+                                               .target = target,
+                                               .body = body,
+                                               .user = user == nullptr ? nullptr : std::make_shared<User>(*user)},
+                                              [&](const HttpReply& reply) { status = reply.status; });
+    world.engine->hand_over();
+    return status;
+  }
+  void expect(const std::vector<Right>& rights, const Row& row, std::string_view method, std::string_view target,
+              std::string_view body, bool is_expected) {
+    const User user = joe(rights);
+    const int found = status(&user, method, target, body);
+    EXPECT_NE(found, 0) << target;
+    EXPECT_NE(found, 401) << target;
+    EXPECT_EQ(found != 403, is_expected) << method << " " << target << " by " << row.roles << ": " << found;
+  }
+  void expect_all(const std::optional<std::string>& pattern, absl::FunctionRef<bool(const Row&)> is_touched) {
+    for (const Role role : users::kRoles) {
+      const std::vector<Right> rights = {{.role = role, .pattern = pattern}};
+      for (const Ask& ask : kRoutes) {
+        const Row& row = row_of(ask);
+        expect(rights, row, ask.method, ask.target, ask.body, is_for(row, role) && is_touched(row));
+      }
+      for (const Row& page : kPages) {
+        expect(rights, page, "GET", page.line, "", is_for(page, role) && is_touched(page));
+      }
+    }
+  }
+
+  HttpReply show(const ServerPage& /*page*/) override { return {}; }
+  [[nodiscard]] bool has_users() const override { return true; }
+  std::optional<Failure> refusal(const User& user, const Verb& verb, const Request& request) override {
+    return refusal_of(&user, verb, request, queue_of);
+  }
+
+  World world;
+};
+
+TEST_F(HttpPermissionTest, EveryRouteIsThere) {
+  std::set<std::string_view> lines;
+  for (const Ask& ask : kRoutes) {
+    ASSERT_NE(&row_of(ask), std::end(kMatrix)) << ask.line;
+    lines.insert(ask.line);
+    const auto destination = find_destination(ask.method, ask.target);
+    ASSERT_TRUE(destination) << ask.target;
+    EXPECT_EQ(destination->verb, Asked(ask.line).verb) << ask.target;
+  }
+  std::size_t routes = 0;
+  for (const Verb* verb : all_verbs()) {
+    routes += (verb->route.path.empty() ? 0 : 1) + (verb->route.longer_path.empty() ? 0 : 1);
+  }
+  EXPECT_EQ(lines.size(), routes);
+  std::set<std::string_view> pages;
+  for (const Row& page : kPages) pages.insert(page.line);
+  for (const ServerPage& page : server_pages()) EXPECT_EQ(pages.count(page.path), 1U) << page.path;
+}
+
+TEST_F(HttpPermissionTest, StrangersSeeThePagesOfProbesAlone) {
+  for (const Ask& ask : kRoutes) EXPECT_EQ(status(nullptr, ask.method, ask.target, ask.body), 401) << ask.target;
+  for (const Row& page : kPages) {
+    EXPECT_EQ(status(nullptr, "GET", page.line), page.roles == "+" ? 200 : 401) << page.line;
+  }
+  EXPECT_EQ(status(nullptr, "GET", "/v1/nothing"), 401);
+  EXPECT_EQ(status(nullptr, "PUT", "/v1/queues"), 401);
+}
+
+TEST_F(HttpPermissionTest, WhoHasNoRoleMayDoNothing) {
+  for (const Ask& ask : kRoutes) expect({}, row_of(ask), ask.method, ask.target, ask.body, false);
+  for (const Row& page : kPages) expect({}, page, "GET", page.line, "", is_for_signed_in(page));
+}
+
+TEST_F(HttpPermissionTest, EveryRole) {
+  expect_all(std::nullopt, [](const Row&) { return true; });
+}
+
+TEST_F(HttpPermissionTest, EveryRoleForNamesThatMatch) {
+  expect_all("mail.*", [](const Row& row) { return row.touch != '*'; });
+}
+
+TEST_F(HttpPermissionTest, EveryRoleForNamesThatDoNotMatch) {
+  expect_all("bulk", [](const Row& row) { return row.touch == '.'; });
+}
+
+TEST_F(HttpPermissionTest, PagesNameTheRoleThatIsMissing) {
+  const User user = joe({{.role = Role::kRead, .pattern = "bulk"}});
+  EXPECT_EQ(refusal_of(&user, server_pages()[0])->message,
+            "/v1/status: expected a user with role read or admin for every name, found 'joe' without");
+}
+
+// --- in detail ---
 
 TEST(PermissionTest, EachNameNeedsARole) {
   const std::vector<Right> rights = {{.role = Role::kWork, .pattern = "mail.in"}};

@@ -17,7 +17,7 @@ constexpr ServerPage kServerPages[] = {
     {Subject::kStatus, Permission::kRead, "/v1/status", "Tells how the server stands: what INFO says."},
     {Subject::kHealth, Permission::kAnyone, "/healthz", "Answers while the server lives."},
     {Subject::kReadiness, Permission::kAnyone, "/readyz", "Answers 200 while the server takes requests, else 503."},
-    {Subject::kDescription, Permission::kAnyone, "/openapi.json", "Describes every route."},
+    {Subject::kDescription, Permission::kSignedIn, "/openapi.json", "Describes every route."},
 };
 
 // One path of the table.

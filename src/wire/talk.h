@@ -76,6 +76,10 @@ class Talk {
   [[nodiscard]] virtual bool is_signing_in() const { return false; }
   // From now on it is this user's, or nobody's (null).
   virtual void sign_in(const UserPointer& /*user*/) {}
+  // Whoever talks has proved to be of this name, which is that user's, or nobody's (null).
+  virtual void certify(const std::string& /*name*/, const UserPointer& user) {
+    if (user != nullptr) sign_in(user);
+  }
 };
 
 }  // namespace tenure::wire

@@ -234,6 +234,7 @@ class Users(unittest.TestCase):
     # --- limits before AUTH ---
 
     def test_what_a_stranger_announces_takes_no_memory(self):
+        self.server.forget_memory_peak()
         before = self.server.memory_peak()
         for data in (b"*2\r\n$4\r\nAUTH\r\n$536870912\r\n", b"*2\r\n$4\r\nAUTH\r\n$16384\r\n", b"*17\r\n",
                      b"*1000000\r\n", b"AUTH " + b"x" * 17000):
@@ -246,6 +247,7 @@ class Users(unittest.TestCase):
 
     def test_many_strangers_who_send_as_much_as_they_can(self):
         self.connect("root", "root's own")  # the memory of one hash
+        self.server.forget_memory_peak()
         before = self.server.memory_peak()
         strangers = []
         for _ in range(400):
@@ -263,6 +265,7 @@ class Users(unittest.TestCase):
     def test_a_stranger_who_takes_no_answers_is_not_served(self):
         client = self.connect()
         client.socket.setblocking(False)
+        self.server.forget_memory_peak()
         before = self.server.memory_peak()
         sent = 0
         deadline = time.monotonic() + 3
