@@ -1,5 +1,6 @@
 #include "server/connection.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
@@ -17,10 +18,18 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// Of a read for which the first bytes were not enough.
+// Before others have their turn.
 constexpr std::size_t kReadAtOnce = std::size_t{16} << 10;
 // A connection that was busy keeps so much of its buffer.
 constexpr std::size_t kOutputKept = std::size_t{16} << 10;
+
+tcp::socket prepared(tcp::socket socket) {
+  error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  return socket;
+}
 
 std::string peer_of(const tcp::socket& socket) {
   error_code error;
@@ -38,71 +47,60 @@ std::string own_of(const tcp::socket& socket) {
 
 Connection::Connection(tcp::socket socket, const std::shared_ptr<const TlsIdentity>& identity,
                        std::shared_ptr<wire::Talk> talk, Owner& owner, const ClientLimits& limits, const Clock& clock)
-    : socket_(std::move(socket)),
-      tls_(identity == nullptr ? nullptr : std::make_unique<TlsSession>(identity, socket_.native_handle())),
+    : address_(peer_of(socket)),
+      own_address_(own_of(socket)),
+      socket_(prepared(std::move(socket))),
+      tls_(identity == nullptr ? nullptr : std::make_unique<TlsSession>(identity, socket_.get())),
       talk_(std::move(talk)),
       owner_(owner),
       limits_(limits),
       clock_(clock),
-      address_(peer_of(socket_)),
-      own_address_(own_of(socket_)),
       since_(clock.boot()),
       last_read_(since_),
       last_progress_(since_),
       stranger_since_(since_) {}
 
 void Connection::start() {
-  error_code ignored;
-  socket_.non_blocking(true, ignored);
-  socket_.set_option(tcp::no_delay(true), ignored);
-  socket_.set_option(asio::socket_base::keep_alive(true), ignored);
   is_shaking_hands_ = tls_ != nullptr;
   tell_strangeness();
-  if (is_shaking_hands_) {
-    shake_hands();
-  } else {
-    wait_readable();
-  }
 }
 
-void Connection::wait_readable() {
-  if (is_reading_ || is_closed_ || is_ending_ || has_hung_up_ || !talk_->wants_input()) return;
-  is_reading_ = true;
-  if (tls_ != nullptr) return wait_readable_within_tls();
-  // To wait until there is something and then to read it would be a system call more for each request: Asio tells epoll
-  // of every wait. Few bytes, because as many lie here for every connection that is idle.
-  socket_.async_read_some(asio::buffer(first_bytes_),
-                          [self = shared_from_this()](const error_code& error, std::size_t count) {
-                            self->is_reading_ = false;
-                            self->on_read(error, count);
-                          });
+void Connection::on_news(Readiness::News news) {
+  if (is_closed_) return;
+  will_end_ = will_end_ || news.has_ended;
+  is_readable_ = is_readable_ || news.has_input || will_end_ || (news.takes_more && does_read_need_write_);
+  if (news.takes_more && std::exchange(is_writing_, false)) owner_.on_input(*this);
+  if (is_shaking_hands_) return shake_hands();
+  read();
 }
 
-void Connection::on_read(const error_code& error, std::size_t count) {
-  if (is_closed_ || is_ending_) return;
-  if (error == asio::error::eof) {
+bool Connection::wants_to_read() const {
+  return is_readable_ && !is_closed_ && !is_ending_ && !has_hung_up_ && talk_->wants_input();
+}
+
+void Connection::read() {
+  if (!wants_to_read()) return;
+  if (tls_ != nullptr) return read_within_tls();
+  // Not where the talk keeps it: so much would lie there for every connection that is idle.
+  std::array<char, kReadAtOnce> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): it is read into
+  const ssize_t count = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (count < 0 && errno == EINTR) return owner_.on_input(*this);
+  // Less than there was room for was all there was: of more there will be news. The end is no news twice.
+  is_readable_ = will_end_ || count == static_cast<ssize_t>(bytes.size());
+  if (count < 0 && errno == EAGAIN) return;
+  if (count < 0) return close();
+  if (count == 0) {
     has_hung_up_ = true;
-  } else if (error) {
-    return close();
   } else {
-    last_read_ = clock_.boot();
-    take_in(count);
+    take_in({bytes.data(), static_cast<std::size_t>(count)});
   }
   owner_.on_input(*this);
 }
 
-// Whoever has filled the first bytes has sent more.
-void Connection::take_in(std::size_t count) {
-  const bool has_more = count == first_bytes_.size();
-  const absl::Span<char> room = talk_->room(has_more ? kReadAtOnce : count);
-  std::memcpy(room.data(), first_bytes_.data(), count);
-  if (has_more) {
-    const absl::Span<char> rest = room.subspan(count);
-    const ssize_t more = ::recv(socket_.native_handle(), rest.data(), rest.size(), MSG_DONTWAIT);
-    // An end or an error is met again by the next read.
-    if (more > 0) count += static_cast<std::size_t>(more);
-  }
-  talk_->received(count);
+void Connection::take_in(std::string_view bytes) {
+  last_read_ = clock_.boot();
+  std::memcpy(talk_->room(bytes.size()).data(), bytes.data(), bytes.size());
+  talk_->received(bytes.size());
 }
 
 bool Connection::send() {
@@ -121,12 +119,12 @@ bool Connection::send() {
       }
     }
     const std::string_view unsent = std::string_view(output_).substr(sent_);
-    const ssize_t count =
-        tls_ == nullptr ? ::send(socket_.native_handle(), unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT)
-                        : send_within_tls(unsent);
+    const ssize_t count = tls_ == nullptr
+                              ? ::send(socket_.get(), unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT)
+                              : send_within_tls(unsent);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) {
-      wait_writable();
+      is_writing_ = true;
     } else if (count < 0) {
       close();
     } else {
@@ -136,14 +134,6 @@ bool Connection::send() {
     }
   }
   return false;
-}
-
-void Connection::wait_writable() {
-  is_writing_ = true;
-  socket_.async_wait(tcp::socket::wait_write, [self = shared_from_this()](const error_code& error) {
-    self->is_writing_ = false;
-    if (!error && !self->is_closed_) self->owner_.on_input(*self);
-  });
 }
 
 void Connection::settle() {
@@ -161,7 +151,7 @@ void Connection::settle() {
   if (talk_->is_waiting() && !talk_->wants_input()) {
     return close("it has sent too much behind a request that waits");
   }
-  wait_readable();
+  if (wants_to_read()) owner_.on_unread(*this);
 }
 
 // Who has hung up may still read; but who has hung up while it waits has gone.
@@ -178,8 +168,7 @@ void Connection::close(std::string_view reason) {
   if (!reason.empty()) spdlog::warn("client {} at {} is cut off: {}", id(), address_, reason);
   tell_strangeness();
   if (tls_ != nullptr) tls_->say_goodbye();
-  error_code ignored;
-  socket_.close(ignored);
+  socket_.close();
   talk_->close();
   owner_.on_bytes(-std::exchange(bytes_, 0));
   owner_.on_closed(*this);

@@ -4,7 +4,6 @@
 // (`settle`). A socket that takes no more is waited for.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <tenure/types.h>
 #include "base/clock.h"
 #include "server/config.h"
+#include "server/readiness.h"
 #include "server/tls.h"
 #include "wire/talk.h"
 
@@ -36,6 +36,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
     // It wants to be settled at the end of the round.
     virtual void on_input(Connection& connection) = 0;
+    // There is more to be read than was; `read` is wanted when others have had their turn.
+    virtual void on_unread(Connection& connection) = 0;
     // Its buffers have grown by so much, or shrunk.
     virtual void on_bytes(std::int64_t more) = 0;
     // Its client has shown a certificate that is good for this name.
@@ -54,6 +56,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   ~Connection() = default;
 
   void start();
+  // Of its socket, which is watched from the start.
+  void on_news(Readiness::News news);
+  // What has arrived, or some of it.
+  void read();
   // There are answers: begins what waited for them.
   void go_on() { talk_->go_on(); }
   // The end of a round: sends what there is to send, and closes it if that was all there will be.
@@ -72,6 +78,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // Its client has proved, for all of it, that it is this user; null: that nobody is it yet.
   void certify(const wire::Talk::UserPointer& user) { talk_->certify(certified_name_, user); }
 
+  [[nodiscard]] const OwnSocket& socket() const { return socket_; }
   [[nodiscard]] std::uint64_t id() const { return talk_->client_id(); }
   [[nodiscard]] bool is_closed() const { return is_closed_; }
   [[nodiscard]] bool is_waiting() const { return talk_->is_waiting(); }
@@ -87,13 +94,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] std::string line() const;
 
  private:
-  void wait_readable();
-  void wait_writable();
-  void on_read(const boost::system::error_code& error, std::size_t count);
-  void take_in(std::size_t count);
+  [[nodiscard]] bool wants_to_read() const;
+  void take_in(std::string_view bytes);
   void shake_hands();
   void end_handshake();
-  void wait_readable_within_tls();
   void read_within_tls();
   // As ::send.
   ssize_t send_within_tls(std::string_view bytes);
@@ -103,22 +107,22 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool is_over() const;
   void count_bytes(std::size_t bytes);
 
-  boost::asio::ip::tcp::socket socket_;
+  const std::string address_;
+  const std::string own_address_;
+  OwnSocket socket_;
   const std::unique_ptr<TlsSession> tls_;  // null: it is plain
   const std::shared_ptr<wire::Talk> talk_;
   Owner& owner_;
   const ClientLimits& limits_;
   const Clock& clock_;
-  const std::string address_;
-  const std::string own_address_;
   const Millis since_;
 
-  std::array<char, 512> first_bytes_{};  // of a read
-  bool is_reading_ = false;              // waits for the client to send something
-  bool is_writing_ = false;              // waits for the socket to take more
-  bool is_shaking_hands_ = false;        // TLS is not there yet
-  bool is_stranger_ = false;             // as the owner was told
-  bool does_read_need_write_ = false;    // says TLS
+  bool is_readable_ = false;           // there may be something to read
+  bool will_end_ = false;              // reading will tell of the end
+  bool is_writing_ = false;            // waits for the socket to take more
+  bool is_shaking_hands_ = false;      // TLS is not there yet
+  bool is_stranger_ = false;           // as the owner was told
+  bool does_read_need_write_ = false;  // says TLS
   bool is_ending_ = false;
   bool has_hung_up_ = false;  // the client will say nothing more
   bool is_closed_ = false;

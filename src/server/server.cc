@@ -32,6 +32,7 @@ Server::Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Li
       run_id_(run_id),
       since_(ports.clock.boot()),
       listeners_(std::move(listeners)),
+      readiness_(ports.io, [this](std::uint64_t id, Readiness::News news) { on_news(id, news); }),
       signals_(ports.io),
       hang_ups_(ports.io),
       alarm_(ports.io),
@@ -70,8 +71,9 @@ void Server::begin() {
 Result<Done> Server::run() {
   begin();
   while (!is_over_) {
-    ports_.io.run_one();
+    if (unread_.empty()) ports_.io.run_one();
     ports_.io.poll();
+    read_rest();
     end_round();
   }
   let_go();
@@ -81,8 +83,9 @@ Result<Done> Server::run() {
 bool Server::poll() {
   if (loop_ == std::thread::id()) begin();
   do {
+    read_rest();
     end_round();
-  } while (ports_.io.poll() > 0 && !is_over_);
+  } while ((ports_.io.poll() > 0 || !unread_.empty()) && !is_over_);
   return !is_over_;
 }
 
@@ -93,6 +96,15 @@ void Server::wake() {
 // The loop looks for it before it sleeps.
 void Server::on_answers(wire::Conversation& conversation) { answered_.push_back(conversation.client_id()); }
 void Server::on_answers(HttpConversation& conversation) { answered_.push_back(conversation.client_id()); }
+
+void Server::read_rest() {
+  std::vector<std::uint64_t> unread;
+  unread.swap(unread_);
+  for (const std::uint64_t id : unread) {
+    const auto found = connections_.find(id);
+    if (found != connections_.end()) std::shared_ptr(found->second)->read();
+  }
+}
 
 // What is answered may let more requests begin, and those may be answered at once.
 void Server::end_round() {
@@ -201,6 +213,9 @@ void Server::accept(asio::ip::tcp::socket socket, Face face) {
                                                  config_.clients, ports_.clock);
   connections_.emplace(id, connection);
   connection->start();
+  if (const auto watched = readiness_.watch(connection->socket(), id); !watched) {
+    connection->close(watched.error().message);
+  }
 }
 
 void Server::turn_away(asio::ip::tcp::socket socket, Face face) {
@@ -231,6 +246,14 @@ std::shared_ptr<wire::Talk> Server::begin_talk(std::uint64_t id, Face face) {
 }
 
 void Server::on_input(Connection& connection) { unsettled_.push_back(connection.shared_from_this()); }
+
+void Server::on_unread(Connection& connection) { unread_.push_back(connection.id()); }
+
+// Of one that another has closed meanwhile there is no news.
+void Server::on_news(std::uint64_t id, Readiness::News news) {
+  const auto found = connections_.find(id);
+  if (found != connections_.end()) std::shared_ptr(found->second)->on_news(news);
+}
 
 void Server::on_bytes(std::int64_t more) { buffer_bytes_ += more; }
 

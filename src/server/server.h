@@ -34,6 +34,7 @@
 #include "server/connection.h"
 #include "server/http_conversation.h"
 #include "server/listener.h"
+#include "server/readiness.h"
 #include "server/sign_ins.h"
 #include "server/standing.h"
 #include "server/tls.h"
@@ -114,6 +115,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void turn_away(boost::asio::ip::tcp::socket socket, Face face);
   std::shared_ptr<wire::Talk> begin_talk(std::uint64_t id, Face face);
   void on_input(Connection& connection) override;
+  void on_unread(Connection& connection) override;
+  void on_news(std::uint64_t id, Readiness::News news);
   void on_bytes(std::int64_t more) override;
   void on_certificate(Connection& connection, const std::string& name) override;
   void on_stranger(Connection& connection, bool is_stranger) override;
@@ -126,6 +129,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void begin();
   void wake();
   [[nodiscard]] bool is_loop_thread() const { return std::this_thread::get_id() == loop_; }
+  void read_rest();
   void end_round();
   void go_on_with_answered();
   void settle_all();
@@ -147,6 +151,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   const Millis since_;
   std::thread::id loop_;
   std::vector<std::unique_ptr<Listener>> listeners_;
+  Readiness readiness_;
   boost::asio::signal_set signals_;
   boost::asio::signal_set hang_ups_;
   boost::asio::steady_timer alarm_;     // when time asks for something
@@ -160,6 +165,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
   std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round
+  std::vector<std::uint64_t> unread_;                                        // connections, to be read in the next
   std::vector<Promise> goodbyes_;                                            // SHUTDOWNs, which are never answered
   std::vector<std::uint64_t> goodbye_ids_;                                   // their connections
   std::uint64_t accepted_ = 0;
