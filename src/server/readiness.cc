@@ -2,8 +2,8 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <sys/epoll.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -17,7 +17,7 @@ constexpr std::size_t kSocketsAtOnce = 256;
 
 int new_poll() {
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
-  TENURE_CHECK(poll >= 0, "epoll_create1: {}", std::strerror(errno));
+  TENURE_CHECK(poll >= 0, "epoll_create1: {}", std::generic_category().message(errno));
   return poll;
 }
 
@@ -33,7 +33,7 @@ Readiness::Readiness(boost::asio::io_context& io, Tell tell) : poll_(io, new_pol
 Result<Done> Readiness::watch(const OwnSocket& socket, std::uint64_t id) {
   epoll_event event{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {.u64 = id}};
   if (::epoll_ctl(poll_.native_handle(), EPOLL_CTL_ADD, socket.get(), &event) == 0) return Done{};
-  return fail_with(ErrorCode::kUnavailable, "the socket cannot be watched: {}", std::strerror(errno));
+  return fail_with(ErrorCode::kUnavailable, "the socket cannot be watched: {}", std::generic_category().message(errno));
 }
 
 void Readiness::wait() {
