@@ -74,12 +74,14 @@ void Engine::take_ready(Round& round) {
 
 // Gives `first` and the answers that are ready.
 void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
-  if (round.commit_needed) ports_.journal.commit();
+  const bool is_durable_now = round.commit_needed && round.may_stay && ports_.journal.commit_here();
+  if (round.commit_needed && !is_durable_now) ports_.journal.commit();
   if (Giving* outer = giving()) {
     outer->more = true;
     return;
   }
   Giving giving(this);
+  giving.more = is_durable_now;
   first();
   while (true) {
     for (Answer& answer : round.ready) answer(round.failure ? &*round.failure : nullptr);
@@ -87,6 +89,7 @@ void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
     if (!giving.more) break;
     giving.more = false;
     const MutexLock lock(mutex_);
+    learn_durable();
     take_ready(round);
   }
 }
@@ -101,6 +104,17 @@ void Engine::wake_if_due_earlier() {
 
 void Engine::hand_over() {
   do_round([] {});
+}
+
+void Engine::hand_over_and_stay() {
+  const Call call(*this);
+  Round round;
+  {
+    const MutexLock lock(mutex_);
+    end_round(round);
+    round.may_stay = appended_ - durable_ <= 2;
+  }
+  finish(round, [] {});
 }
 
 void Engine::on_ready(std::function<void()> wake) {

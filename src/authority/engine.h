@@ -98,6 +98,9 @@ class Engine final : private Journal::Listener {
   template <class Request>
   void put(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
   void hand_over() TENURE_EXCLUDES(mutex_);
+  // The same for whoever has nothing better to do: if it is one request alone that waits for the journal, this may make
+  // it durable, and answers it, before it returns.
+  void hand_over_and_stay() TENURE_EXCLUDES(mutex_);
 
   // Asks, and waits up to `block` for an answer that is not empty. The ticket is 0 when there was nothing to wait for.
   Ticket wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) TENURE_EXCLUDES(mutex_);
@@ -201,6 +204,7 @@ class Engine final : private Journal::Listener {
     absl::InlinedVector<Answer, 2> ready;
     std::optional<Failure> failure;
     bool commit_needed = false;
+    bool may_stay = false;  // until it is durable
   };
   // Does the work in a critical section, and then what that left to be done.
   template <class Work>

@@ -5,12 +5,15 @@
 
 #include "base/check.h"
 #include "base/planted.h"
+#include "base/stopwatch.h"
 #include "journal/file_names.h"
 
 namespace tenure {
 namespace {
 
 constexpr std::uint64_t kProgressFrames = 1 << 16;
+// Waking the journal's thread and being woken by it costs a tenth of this.
+constexpr double kQuickSeconds = 0.0005;
 
 bool has_segment(const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(),
@@ -103,10 +106,10 @@ Result<Done> FileJournal::start(std::uint64_t after, Visit visit) {
     const MutexLock lock(mutex_);
     last_ = wanted_ = end_.next - 1;
     last_stamp_ = end_.last_stamp;
+    needs_vouching_ = !end_.is_vouched;
   }
   durable_ = end_.next - 1;
   room_ = end_.segment.bytes - end_.offset;
-  needs_vouching_ = !end_.is_vouched;
   if (options_.threads == Threads::kOwn) {
     thread_ = std::thread([this] { run(); });
     spare_.start_thread();
@@ -218,6 +221,25 @@ void FileJournal::commit() {
   wake_.notify_one();
 }
 
+// Neither a new segment nor a disk that was slow of late is waited for on somebody else's thread.
+bool FileJournal::may_write_here() {
+  if (options_.threads == Threads::kNone || stopping_ || failure_ || is_writing_ || !is_quick_) return false;
+  return !appended_.empty() && end_.offset + appended_.size() <= end_.segment.bytes;
+}
+
+bool FileJournal::commit_here() {
+  {
+    const MutexLock lock(mutex_);
+    if (!may_write_here()) return false;
+    wanted_ = last_;
+    take_appended();
+    // The journal's thread looks whether it is time to vouch.
+    if (!std::exchange(needs_vouching_, true)) wake_.notify_one();
+  }
+  is_for_caller_ = true;
+  return write_taken();
+}
+
 // --- writing ---
 
 void FileJournal::run() {
@@ -225,12 +247,13 @@ void FileJournal::run() {
     bool is_idle = false;
     {
       const MutexLock lock(mutex_);
-      while (!stopping_ && !failure_ && !is_idle && wanted_ <= durable_) {
-        if (needs_vouching_) {
-          wake_.wait_for(mutex_, options_.idle);
-          is_idle = wanted_ <= durable_;
-        } else {
+      while (!stopping_ && !failure_ && (is_writing_ || (!is_idle && wanted_ <= durable_))) {
+        if (is_writing_ || !needs_vouching_) {
           wake_.wait(mutex_);
+        } else {
+          const std::uint64_t before = last_;
+          wake_.wait_for(mutex_, options_.idle);
+          is_idle = last_ == before;
         }
       }
       if (stopping_ || failure_) return;
@@ -239,38 +262,45 @@ void FileJournal::run() {
   }
 }
 
+void FileJournal::take_appended() {
+  taken_.clear();
+  taken_.swap(appended_);
+  is_writing_ = true;
+}
+
 bool FileJournal::step() {
   {
     const MutexLock lock(mutex_);
-    if (failure_ || appended_.empty()) return false;
-    taken_.clear();
-    taken_.swap(appended_);
+    if (failure_ || is_writing_ || appended_.empty()) return false;
+    take_appended();
+    needs_vouching_ = true;
   }
-  needs_vouching_ = true;
   return write_taken();
 }
 
 bool FileJournal::vouch() {
-  if (!needs_vouching_) return false;
   {
     const MutexLock lock(mutex_);
     // What was appended meanwhile will vouch for it.
-    if (failure_ || !appended_.empty()) return false;
+    if (!needs_vouching_ || failure_ || is_writing_ || !appended_.empty()) return false;
     put_frame(appended_, ++last_, last_stamp_, {});
     unwritten_ += frame_bytes(0);
-    taken_.clear();
-    taken_.swap(appended_);
+    take_appended();
+    needs_vouching_ = false;
   }
-  needs_vouching_ = false;
   return write_taken();
 }
 
 bool FileJournal::write_taken() {
-  if (auto written = write_batches(taken_); !written) {
-    {
-      const MutexLock lock(mutex_);
-      failure_ = written.error();
-    }
+  const auto written = write_batches(taken_);
+  is_for_caller_ = false;
+  {
+    const MutexLock lock(mutex_);
+    is_writing_ = false;
+    if (!written) failure_ = written.error();
+    if (failure_ || wanted_ > durable_) wake_.notify_one();
+  }
+  if (!written) {
     report([&](Listener& listener) { listener.on_failed(Outcome::kUnknown, written.error().message); });
     return false;
   }
@@ -305,13 +335,18 @@ Result<Done> FileJournal::write_batches(std::string& frames) {
 }
 
 Result<Done> FileJournal::write_batch(std::string_view frames, std::uint64_t last) {
+  const Stopwatch watch;
   if (auto written = segment_->write_at(end_.offset, frames); !written) return written;
   if (auto synced = segment_->sync(); !synced) return synced;
+  {
+    const MutexLock lock(mutex_);
+    is_quick_ = watch.seconds() < kQuickSeconds;
+  }
   end_.offset += frames.size();
   room_ = end_.segment.bytes - end_.offset;
   unwritten_ -= frames.size();
   durable_ = last;
-  report([&](Listener& listener) { listener.on_durable(last); });
+  if (!is_for_caller_) report([&](Listener& listener) { listener.on_durable(last); });
   return Done{};
 }
 

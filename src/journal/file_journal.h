@@ -59,6 +59,7 @@ class FileJournal final : public Journal {
   std::uint64_t append(std::uint64_t epoch, Instant stamp, std::string_view payload) override;
   [[nodiscard]] std::uint64_t durable() const override { return durable_.load(); }
   void commit() override;
+  bool commit_here() override;
   // Vouches for what it made durable, too.
   Result<Done> close() override;
   [[nodiscard]] bool has_room() const override;
@@ -81,8 +82,10 @@ class FileJournal final : public Journal {
   Result<Done> take_up(std::uint64_t after, Visit visit);
   Result<Done> remove_temporaries();
 
-  // --- writing: the journal's thread, or whoever calls step ---
+  // --- writing: the journal's thread, or whoever calls step or commit_here ---
   void run();
+  bool may_write_here() TENURE_REQUIRES(mutex_);
+  void take_appended() TENURE_REQUIRES(mutex_);
   void stop_threads();
   bool write_taken();
   Result<Done> write_batches(std::string& frames);
@@ -109,15 +112,18 @@ class FileJournal final : public Journal {
   std::uint64_t last_ TENURE_GUARDED_BY(mutex_) = 0;    // appended
   std::uint64_t wanted_ TENURE_GUARDED_BY(mutex_) = 0;  // asked to be durable
   Instant last_stamp_ TENURE_GUARDED_BY(mutex_);
+  bool is_writing_ TENURE_GUARDED_BY(mutex_) = false;      // somebody is
+  bool needs_vouching_ TENURE_GUARDED_BY(mutex_) = false;  // what was written last
+  bool is_quick_ TENURE_GUARDED_BY(mutex_) = false;        // writing was, the last time
   std::atomic<std::uint64_t> durable_{0};
   std::atomic<std::uint64_t> room_{0};       // left in the segment
   std::atomic<std::uint64_t> unwritten_{0};  // bytes of frames that will take some of it
 
-  // Of the writing thread alone.
+  // Of whoever is writing.
   JournalEnd end_;
   std::unique_ptr<File> segment_;
-  bool needs_vouching_ = false;
   std::string taken_;
+  bool is_for_caller_ = false;  // who is not told
 
   FileSnapshots snapshots_;
   SpareSegment spare_;

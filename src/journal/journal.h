@@ -69,6 +69,9 @@ class Journal {
   // Asks for everything appended to be made durable. Does not wait, but may report to the listener before it returns;
   // so it is called without the authority's mutex.
   virtual void commit() = 0;
+  // The same for a caller that has nothing better to do than to wait: everything appended is made durable on its
+  // thread, and the listener is not told. False: it would not be quick, or somebody else is at it; nothing was done.
+  virtual bool commit_here() { return false; }
   // Makes everything durable, and ends. One thread; nothing is appended any more.
   virtual Result<Done> close() = 0;
   // False: the medium is nearly full. What is left is for finishing what was begun.

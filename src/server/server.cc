@@ -110,7 +110,7 @@ void Server::read_rest() {
 void Server::end_round() {
   do {
     pass_time();
-    engine_.hand_over();
+    engine_.hand_over_and_stay();
     if (!answered_.empty()) go_on_with_answered();
     settle_all();
   } while (!answered_.empty() || !unsettled_.empty());
