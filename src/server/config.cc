@@ -93,6 +93,10 @@ void declare_client_limits(Options& options, ClientLimits& limits) {
       "closed");
   options.time("sign-in-ms", limits.sign_in,
                "With --users, a connection that has not signed in after so long is closed");
+  options.count("event-streams", limits.event_streams, "Clients at a time that listen at /v1/events");
+  options.bytes("event-bytes", limits.event_bytes, 1024,
+                "Events kept for clients that are behind or come again; kept only while there are some");
+  options.time("event-heartbeat-ms", limits.event_heartbeat, "A stream that is silent for so long gets a comment");
 }
 
 void declare_limits(Options& options, Settings& settings) {

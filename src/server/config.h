@@ -31,6 +31,9 @@ struct ClientLimits {
   // Who takes nothing of an answer for so long, or has not sent all of an HTTP request in it, is cut off.
   Millis stalled = std::chrono::seconds(60);
   Millis sign_in = std::chrono::seconds(10);  // who has not signed in by then is cut off
+  std::uint64_t event_streams = 64;
+  std::uint64_t event_bytes = std::uint64_t{16} << 20;  // of the events kept for those who are behind or come again
+  Millis event_heartbeat = std::chrono::seconds(15);
 };
 
 struct Config {

@@ -31,6 +31,7 @@
 #include "journal/journal.h"
 #include "server/config.h"
 #include "server/connection.h"
+#include "server/events.h"
 #include "server/http_conversation.h"
 #include "server/listener.h"
 #include "server/sign_ins.h"
@@ -89,6 +90,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
   [[nodiscard]] bool has_users() const override { return users_ != nullptr; }
   wire::HttpReply show(const wire::ServerPage& page) override;
   [[nodiscard]] Standing standing() const;
+  Result<std::unique_ptr<Events::Stream>> open_events(std::uint64_t client_id,
+                                                      const std::optional<std::string>& last_id) override;
 
   // --- users ---
   [[nodiscard]] Result<SignIns::UserPointer> as_of_now(const SignIns::UserPointer& user) const;
@@ -112,6 +115,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
   [[nodiscard]] bool is_loop_thread() const { return std::this_thread::get_id() == loop_; }
   void end_round();
   void go_on_with_answered();
+  void tell_events();
+  void forget_events();
   void settle_all();
   void pass_time();
   void set_alarm();
@@ -139,6 +144,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
 
   std::shared_ptr<const users::Users> users_;  // null: nobody needs to sign in
   SignIns sign_ins_;
+  Events events_;                                                            // outlives the connections, which listen
+  Millis last_listened_{0};                                                  // when somebody last did
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
   std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round

@@ -269,12 +269,38 @@ void describe_verb(JsonWriter& out, const Verb& verb, std::string_view path) {
   });
 }
 
+// As browsers' EventSource reads it, and asks again.
+void describe_events(JsonWriter& out) {
+  members_of_array(out, "parameters", [&] {
+    out.begin_object();
+    out.field("name", "Last-Event-ID");
+    out.field("in", "header");
+    out.field("required", false);
+    out.field("description", "The id of the last event that was seen: the stream goes on behind it.");
+    member(out, "schema", [&] {
+      out.field("type", "string");
+      out.field("pattern", "^[0-9]{1,19}(\\.[0-9]{1,9})?$");
+    });
+    out.end_object();
+  });
+  member(out, "responses", [&] {
+    member(out, "200", [&] {
+      out.field("description", "Server-sent events, without an end.");
+      member(out, "content", [&] {
+        member(out, "text/event-stream", [&] { member(out, "schema", [&] { out.field("type", "string"); }); });
+      });
+    });
+    describe_errors(out);
+  });
+}
+
 void describe_page(JsonWriter& out, const ServerPage& page) {
   member(out, page.path, [&] {
     member(out, "get", [&] {
       out.field("operationId", operation_id(page));
       out.field("summary", page.summary);
       members_of_array(out, "tags", [&] { out.value("server"); });
+      if (page.subject == ServerPage::Subject::kEvents) return describe_events(out);
       member(out, "responses", [&] {
         describe_response(out, "200", "As the summary says.", [&] {
           out.begin_object();
