@@ -1,6 +1,6 @@
 """Schemathesis makes requests out of /openapi.json, right and wrong ones, and compares every response with it.
 
-Without /v1/events, which has no end: events_test.py is about that.
+Without /v1/events, which has no end (events_test.py is about that), and the description itself, which it passes over.
 """
 
 import json
@@ -18,7 +18,7 @@ from tenured import Tenured
 CLIENTS = os.environ["SCHEMATHESIS"]
 SEED = "8369"
 # Of each route, beside those for its limits.
-EXAMPLES = "25"
+EXAMPLES = "10"
 
 # Nobody waits for hours: the longest waits become short ones. A value that is no wait stays what it is.
 HOOKS = """
@@ -38,7 +38,7 @@ def before_call(context, case, kwargs):
 
 class Schemathesis(unittest.TestCase):
     def test_every_response_is_as_described(self):
-        self.assertTrue(os.path.isdir(CLIENTS), f"{CLIENTS}: expected schemathesis, found nothing: run scripts/test_clients")
+        self.assertTrue(os.path.isdir(CLIENTS), f"{CLIENTS}: expected schemathesis, found none: run scripts/test_clients")
         with Tenured() as server, tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "short_waits.py"), "w", encoding="ascii") as hooks:
                 hooks.write(HOOKS)
@@ -55,8 +55,9 @@ class Schemathesis(unittest.TestCase):
             report = ran.stdout + ran.stderr
             self.assertEqual(ran.returncode, 0, report)
             with urllib.request.urlopen(f"{url}/openapi.json") as reply:
-                routes = sum(len(methods) for methods in json.load(reply)["paths"].values())
-            self.assertIn(f"Tested: {routes - 1}\n", report)
+                paths = json.load(reply)["paths"]
+            routes = sum(len(methods) for path, methods in paths.items() if path not in ("/v1/events", "/openapi.json"))
+            self.assertIn(f"Tested: {routes}\n", report)
             made = re.search(r"(\d+) generated, (\d+) passed", report)
             self.assertEqual(made[1], made[2], report)
             self.assertGreater(int(made[1]), 10 * routes, report)
