@@ -216,7 +216,7 @@ TEST_F(HttpConversationTest, StreamsEventsInChunks) {
                             "Cache-Control: no-store\r\n", "Connection: close\r\n"}) {
     EXPECT_THAT(head, HasSubstr(field));
   }
-  EXPECT_THAT(head, EndsWith("\r\n\r\n15\r\nretry: 1000\nid: 10\n\n\r\n"));
+  EXPECT_THAT(head, EndsWith("\r\n\r\n14\r\nretry: 1000\nid: 10\n\n\r\n"));
   EXPECT_TRUE(talk->is_waiting());
   EXPECT_FALSE(talk->is_ending());
   EXPECT_FALSE(talk->is_idle());
