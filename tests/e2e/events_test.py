@@ -232,7 +232,7 @@ class Events(unittest.TestCase):
         leases = client.ask("TASK.LEASE", "w", 1, "q", "COUNT", 4, "REQUEST", secret("request"))
         leases = [dict(zip(lease[::2], lease[1::2])) for lease in leases]
         ids = [kept(lease["lease_id"]) for lease in leases]
-        client.ask("TASK.EXTEND", "T0", ids[0])
+        client.ask("TASK.EXTEND", "T0", ids[0], "LEASE", 7_200_000)
         client.ask("TASK.COMPLETE", "T0", ids[0], "RESULT", secret("result"))
         client.ask("TASK.COMPLETE", "T0", secret("claimed"))
         client.ask("TASK.FAIL", "T1", ids[1], "a reason is told")
@@ -240,12 +240,12 @@ class Events(unittest.TestCase):
         client.ask("TASK.RESUBMIT", "T0", "REQUEST", secret("request"))
         token = kept(client.ask("WORK.ACQUIRE", "d", 1, "LEASE", 60000)[1])
         client.ask("WORK.ACQUIRE", "d", 2)
-        client.ask("WORK.EXTEND", "d", token, "LEASE", 60000)
+        client.ask("WORK.EXTEND", "d", token, "LEASE", 7_200_000)
         client.ask("WORK.FAIL", "d", token, "REQUEST", secret("request"))
         client.ask("WORK.SUCCEED", "d", token, "REQUEST", secret("request"))
         for owner in ("me", "me"):
             token = kept(client.ask("LOCK.ACQUIRE", "d", "i", owner, "REQUEST", secret("request"), "BOUND")[0])
-        client.ask("LOCK.EXTEND", "d", "i", token)
+        client.ask("LOCK.EXTEND", "d", "i", token, "LEASE", 7_200_000)
         client.ask("LOCK.RELEASE", "d", "i", token, "REQUEST", secret("request"))
         client.ask("LOCK.FORCE", "d", "i")
         client.ask("SNAPSHOT")
