@@ -279,6 +279,7 @@ void Engine::append_and_apply(const Records& records) {
   payload_.clear();
   for (const Record& record : records) encode(record, payload_);
   if (!is_kept_back(records.front())) appended_ = ports_.journal.append(ports_.epoch, now_, payload_);
+  if (is_followed_) followed_.push_back({appended_, now_, payload_});
   for (const Record& record : records) {
     // Before it is applied: what a record views may be gone afterwards.
     note(record);
@@ -357,6 +358,29 @@ void Engine::raise_fence() {
     const std::uint64_t by_count = state_.fence().value + (std::uint64_t{1} << 32);
     commit({record::FenceRaised{Fence{std::max(by_count, seconds << 22)}}});
   });
+}
+
+std::uint64_t Engine::follow() {
+  const MutexLock lock(mutex_);
+  is_followed_ = true;
+  return appended_;
+}
+
+void Engine::unfollow() {
+  const MutexLock lock(mutex_);
+  is_followed_ = false;
+  followed_.clear();
+}
+
+std::vector<Engine::DurableFrame> Engine::take_durable() {
+  const MutexLock lock(mutex_);
+  learn_durable();
+  std::vector<DurableFrame> taken;
+  while (!followed_.empty() && followed_.front().sequence <= durable_) {
+    taken.push_back(std::move(followed_.front()));
+    followed_.pop_front();
+  }
+  return taken;
 }
 
 void Engine::observe(Observer observer) {

@@ -145,6 +145,18 @@ class Engine final : private Journal::Listener {
     return look(state_);
   }
 
+  // For whoever tells others what is recorded. From now on every frame is kept until it is durable and taken; the
+  // answer is the last one that is not kept.
+  std::uint64_t follow() TENURE_EXCLUDES(mutex_);
+  void unfollow() TENURE_EXCLUDES(mutex_);
+  struct DurableFrame {
+    std::uint64_t sequence;
+    Instant stamp;
+    std::string payload;
+  };
+  // Those that have become durable since, in their order.
+  std::vector<DurableFrame> take_durable() TENURE_EXCLUDES(mutex_);
+
   // Called after every record with the state and the record's bytes: for tests that prove each step.
   using Observer = std::function<void(const State& state, Instant stamp, std::string_view record)>;
   void observe(Observer observer) TENURE_EXCLUDES(mutex_);
@@ -317,6 +329,8 @@ class Engine final : private Journal::Listener {
   int servings_ TENURE_GUARDED_BY(mutex_) = 0;             // left in this critical section
   std::deque<Pending> pending_ TENURE_GUARDED_BY(mutex_);  // in the order of their frames
   Observer observer_ TENURE_GUARDED_BY(mutex_);
+  bool is_followed_ TENURE_GUARDED_BY(mutex_) = false;
+  std::deque<DurableFrame> followed_ TENURE_GUARDED_BY(mutex_);  // not taken yet
 
   // Soft state: gone with a restart.
   Waiters<LeaseWish> lease_waiters_ TENURE_GUARDED_BY(mutex_);

@@ -118,6 +118,29 @@ TEST(EngineDurabilityTest, AnswersAtOnceWhatRestsOnNothingThatIsOutstanding) {
   EXPECT_EQ("INVALID", word(world.ask(Submission{.queue = "", .payload = "p"})));
 }
 
+TEST(EngineDurabilityTest, WhoFollowsSeesFramesWhenTheyAreDurable) {
+  World world;
+  world.submit("before");
+  const std::uint64_t since = world.engine->follow();
+  EXPECT_TRUE(world.engine->take_durable().empty());
+  world.journal.hold(true);
+  Inbox<Submitted> submitted;
+  world.engine->ask(Submission{.queue = "q", .payload = "p", .id = "t"}, submitted.callback());
+  EXPECT_TRUE(world.engine->take_durable().empty());
+  world.journal.hold(false);
+  const auto frames = world.engine->take_durable();
+  ASSERT_EQ(1U, frames.size());
+  EXPECT_EQ(since + 1, frames.front().sequence);
+  EXPECT_EQ(kStart, frames.front().stamp);
+  ByteReader in(frames.front().payload);
+  EXPECT_EQ("TaskCreated", name_of(decode(in).value()));
+  EXPECT_TRUE(world.engine->take_durable().empty());
+  world.submit("q");
+  world.engine->unfollow();
+  world.submit("q");
+  EXPECT_TRUE(world.engine->take_durable().empty());
+}
+
 TEST(EngineDurabilityTest, TellsAWaiterOfItsGrantOnlyWhenItIsDurable) {
   World world;
   const LockGrant first = world.acquire("a");

@@ -319,20 +319,25 @@ void append_json_value(std::string& out, const T& value) {
   }
 }
 
+template <class T>
+void append_json_field(std::string& out, std::string_view name, const T& member) {
+  if (out.back() != '{') out.push_back(',');
+  if constexpr (std::same_as<T, std::string_view>) {
+    const bool readable = is_utf8(member);
+    append_json_string(out, readable ? std::string(name) : fmt::format("{}_base64", name));
+    out.push_back(':');
+    append_json_string(out, readable ? std::string(member) : base64(member));
+  } else {
+    append_json_string(out, name);
+    out.push_back(':');
+    append_json_value(out, member);
+  }
+}
+
 template <Nested T>
 void append_json_fields(std::string& out, const T& value) {
   visit_present(value, [&](std::uint32_t, std::string_view name, const auto& member, bool) {
-    if (out.back() != '{') out.push_back(',');
-    if constexpr (std::same_as<std::remove_cvref_t<decltype(member)>, std::string_view>) {
-      const bool readable = is_utf8(member);
-      append_json_string(out, readable ? std::string(name) : fmt::format("{}_base64", name));
-      out.push_back(':');
-      append_json_string(out, readable ? std::string(member) : base64(member));
-    } else {
-      append_json_string(out, name);
-      out.push_back(':');
-      append_json_value(out, member);
-    }
+    append_json_field(out, name, member);
   });
 }
 

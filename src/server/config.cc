@@ -102,6 +102,10 @@ void declare_client_limits(Options& options, ClientLimits& limits) {
   options.count("strangers", limits.strangers,
                 "Connections at a time that have not signed in, or are amid TLS's handshake; beyond it the oldest of "
                 "them is closed");
+  options.count("event-streams", limits.event_streams, "Clients at a time that listen at /v1/events");
+  options.bytes("event-bytes", limits.event_bytes, 1024,
+                "Events kept for clients that are behind or come again; kept only while there are some");
+  options.time("event-heartbeat-ms", limits.event_heartbeat, "A stream that is silent for so long gets a comment");
 }
 
 void declare_limits(Options& options, Settings& settings) {

@@ -34,6 +34,9 @@ struct ClientLimits {
   Millis sign_in = std::chrono::seconds(10);  // who has not signed in by then is cut off
   // Of whom it is not known who they are, where that is asked; beyond it the oldest is cut off.
   std::uint64_t strangers = 1'000;
+  std::uint64_t event_streams = 64;
+  std::uint64_t event_bytes = std::uint64_t{16} << 20;  // of the events kept for those who are behind or come again
+  Millis event_heartbeat = std::chrono::seconds(15);
 };
 
 struct Config {

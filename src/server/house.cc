@@ -59,6 +59,8 @@ wire::HttpReply Server::show(const wire::ServerPage& page) {
   switch (page.subject) {
     case wire::ServerPage::Subject::kStatus:
       return {.body = describe_json(standing())};
+    case wire::ServerPage::Subject::kEvents:
+      return {.is_stream = true};
     case wire::ServerPage::Subject::kReadiness:
       if (is_stopping_) return wire::http_error({ErrorCode::kUnavailable, "the server is stopping"});
       return {.body = R"({"status":"ready"})"};

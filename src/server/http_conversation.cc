@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "server/config.h"
 #include "wire/authorization.h"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::string_view kChallenges =
     "WWW-Authenticate: Basic realm=\"tenure\", charset=\"UTF-8\"\r\nWWW-Authenticate: Bearer realm=\"tenure\"\r\n";
+// Of events that are taken from a stream at a time.
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 
 // Scripts of pages that came from elsewhere tell where; what is not a page's script tells nothing.
 bool is_of_own_page(const HttpRequest& request) {
@@ -70,7 +73,8 @@ void HttpConversation::go_on() {
 }
 
 bool HttpConversation::can_begin() const {
-  return !is_ending_ && exchange_ == nullptr && !is_signing_in_ && output_.size() < limited(terms_.output_bytes_max);
+  return !is_ending_ && exchange_ == nullptr && stream_ == nullptr && !is_signing_in_ &&
+         output_.size() < limited(terms_.output_bytes_max);
 }
 
 bool HttpConversation::wants_input() const {
@@ -84,6 +88,10 @@ std::size_t HttpConversation::limited(std::size_t usual) const {
 }
 
 bool HttpConversation::check_time() {
+  if (stream_ != nullptr && output_.empty() && clock_.boot() - last_told_ >= terms_.heartbeat) {
+    write_piece(kHeartbeat);
+    return true;
+  }
   if (!since_ || is_ending_ || clock_.boot() - *since_ <= terms_.arrival) return false;
   refuse({ErrorCode::kErr, fmt::format("request: expected all of it within {} ms, found less", terms_.arrival.count())},
          408);
@@ -150,6 +158,8 @@ wire::Talk::Profile HttpConversation::profile() const {
 void HttpConversation::begin(const HttpRequest& request) {
   is_head_ = request.method == "HEAD";
   is_last_ = is_last_ || !request.keeps_alive;
+  is_old_ = request.is_old;
+  last_event_id_ = request.last_event_id;
   if (!is_of_own_page(request)) {
     return write(wire::http_error({ErrorCode::kNoPerm, "Origin: expected none, or this server's; found another"}));
   }
@@ -190,11 +200,54 @@ void HttpConversation::refuse(const Failure& failure, std::optional<int> status)
 }
 
 void HttpConversation::write(const wire::HttpReply& reply) {
+  if (reply.is_stream) return begin_stream();
   output_ += http_text(reply, !is_head_, is_last_);
   is_ending_ = is_last_;
 }
 
+// --- a stream ---
+
+void HttpConversation::begin_stream() {
+  auto stream = house_.open_events(terms_.client_id, last_event_id_);
+  if (!stream) return write(wire::http_error(stream.error()));
+  output_ += fmt::format(
+      "HTTP/1.1 200 OK\r\nServer: tenured\r\nContent-Type: text/event-stream\r\n{}Cache-Control: no-store\r\n"
+      "X-Content-Type-Options: nosniff\r\nX-Accel-Buffering: no\r\nConnection: close\r\n\r\n",
+      is_old_ ? "" : "Transfer-Encoding: chunked\r\n");
+  is_last_ = true;
+  is_ending_ = is_head_;
+  if (!is_head_) stream_ = std::move(*stream);
+}
+
+void HttpConversation::write_piece(std::string_view text) {
+  if (text.empty()) return;
+  output_ += is_old_ ? std::string(text) : fmt::format("{:x}\r\n{}\r\n", text.size(), text);
+  last_told_ = clock_.boot();
+}
+
+// A stream that is cut off lacks its last chunk.
+void HttpConversation::write_events() {
+  std::string events;
+  const bool is_in_time = stream_->read(events, kPieceBytes);
+  write_piece(events);
+  if (is_in_time) return;
+  spdlog::warn("client {} is cut off: it does not take its events", terms_.client_id);
+  stream_.reset();
+  is_ending_ = true;
+}
+
+void HttpConversation::end() {
+  is_last_ = true;
+  if (stream_ == nullptr) return;
+  write_events();
+  if (stream_ == nullptr) return;
+  stream_.reset();
+  is_ending_ = true;
+  if (!is_old_) output_ += "0\r\n\r\n";
+}
+
 void HttpConversation::take_output(std::string& to) {
+  if (stream_ != nullptr && output_.size() < kPieceBytes) write_events();
   taken_ += output_.size();
   to += output_;
   output_.clear();
@@ -214,6 +267,7 @@ void HttpConversation::close() {
   if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->close();
   for (const auto& [begin, exchange] : undelivered_) exchange->close();
   undelivered_.clear();
+  stream_.reset();
 }
 
 }  // namespace tenure::server

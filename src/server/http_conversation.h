@@ -5,6 +5,8 @@
 //
 // Where there are users, each request says who asks. That is found out once its head is there: of one that nobody
 // stands for no large body is read.
+//
+// A reply may be a stream of events. It is the connection's last, and ends with it.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,7 @@
 #include <tenure/types.h>
 #include "authority/engine.h"
 #include "base/clock.h"
+#include "server/events.h"
 #include "server/http_reader.h"
 #include "wire/conversation.h"
 #include "wire/http_exchange.h"
@@ -37,6 +40,7 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
     std::size_t pipelined_bytes_max = std::size_t{1} << 20;  // received and not begun
     std::size_t output_bytes_max = std::size_t{1} << 20;     // not taken yet; beyond it nothing more is begun
     Millis arrival = std::chrono::seconds(60);               // of a request, from its first byte to its last
+    Millis heartbeat = std::chrono::seconds(15);             // of a stream that has nothing to tell
   };
 
   // The server, as these conversations see it.
@@ -49,6 +53,9 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
                        wire::Conversation::SignIn done) = 0;
     // Null: there is none.
     [[nodiscard]] virtual UserPointer user_named(std::string_view name) const = 0;
+    // Events from behind the one of this id, or from now on. Output is asked for when there are more.
+    virtual Result<std::unique_ptr<Events::Stream>> open_events(std::uint64_t client_id,
+                                                                const std::optional<std::string>& last_id) = 0;
   };
 
   // Engine, house and clock outlive it.
@@ -64,10 +71,14 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   void take_output(std::string& to) override;
   [[nodiscard]] std::size_t output_bytes() const override { return output_.size(); }
   void delivered(std::size_t count) override;
-  void end() override { is_last_ = true; }
+  void end() override;
   [[nodiscard]] bool is_ending() const override { return is_ending_; }
-  [[nodiscard]] bool is_idle() const override { return exchange_ == nullptr && !is_signing_in_ && output_.empty(); }
-  [[nodiscard]] bool is_waiting() const override { return exchange_ != nullptr && exchange_->is_waiting(); }
+  [[nodiscard]] bool is_idle() const override {
+    return exchange_ == nullptr && stream_ == nullptr && !is_signing_in_ && output_.empty();
+  }
+  [[nodiscard]] bool is_waiting() const override {
+    return stream_ != nullptr || (exchange_ != nullptr && exchange_->is_waiting());
+  }
   [[nodiscard]] std::size_t input_bytes() const override { return input_.capacity() + reader_.bytes(); }
   void close() override;
   [[nodiscard]] std::uint64_t client_id() const override { return terms_.client_id; }
@@ -92,6 +103,9 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   void finish(const wire::HttpReply& reply);
   void refuse(const Failure& failure, std::optional<int> status);
   void write(const wire::HttpReply& reply);
+  void begin_stream();
+  void write_piece(std::string_view text);
+  void write_events();
 
   Engine& engine_;
   House& house_;
@@ -108,6 +122,10 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   std::shared_ptr<wire::HttpExchange> exchange_;  // under way
   bool is_head_ = false;                          // of that: the reply has no body
   bool is_last_ = false;                          // of that: the connection ends behind it
+  bool is_old_ = false;                           // of that: no chunks
+  std::optional<std::string> last_event_id_;      // of that
+  std::unique_ptr<Events::Stream> stream_;
+  Millis last_told_{0};  // by the stream
   bool is_ending_ = false;
   bool is_beginning_ = false;  // an exchange, or to find out who asks
   std::optional<wire::HttpReply> at_once_;

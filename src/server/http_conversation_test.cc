@@ -12,13 +12,27 @@ namespace tenure::server {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 class Lodge final : public HttpConversation::House {
  public:
   void on_answers(HttpConversation& /*conversation*/) override { ++told; }
-  wire::HttpReply show(const wire::ServerPage& /*page*/) override { return {.body = "{}"}; }
+  wire::HttpReply show(const wire::ServerPage& page) override {
+    if (page.subject == wire::ServerPage::Subject::kEvents) return {.is_stream = true};
+    return {.body = "{}"};
+  }
+  Result<std::unique_ptr<Events::Stream>> open_events(std::uint64_t client_id,
+                                                      const std::optional<std::string>& last_id) override {
+    if (!events.is_begun()) events.begin(10);
+    return events.listen(client_id, last_id);
+  }
+  void tell(std::uint64_t frame) {
+    std::string payload;
+    encode(record::QueuePaused{"q"}, payload);
+    events.tell(frame, Instant{5}, payload);
+  }
   [[nodiscard]] bool has_users() const override { return is_guarded; }
   std::optional<Failure> refusal(const users::User& user, const wire::Verb& verb,
                                  const wire::Request& request) override {
@@ -47,6 +61,7 @@ class Lodge final : public HttpConversation::House {
   bool is_guarded = false;
   bool is_slow = false;
   absl::AnyInvocable<void()> later;
+  Events events{{.streams = 1, .kept = 3}};
 };
 
 class HttpConversationTest : public ::testing::Test {
@@ -321,6 +336,84 @@ TEST_F(HttpConversationTest, NothingMoreIsBegunWhileOutputIsNotTaken) {
   for (std::string bytes = heard(); !bytes.empty(); bytes = ask("")) heard_bytes += bytes.size();
   EXPECT_EQ(heard_bytes % 100, 0U);
   EXPECT_GT(heard_bytes, 10'000U);
+}
+
+// --- events ---
+
+constexpr std::string_view kEvent =
+    "id: 11\nevent: QueuePaused\ndata: {\"record\":\"QueuePaused\",\"at\":5,\"queue\":\"q\"}\n\n";
+
+TEST_F(HttpConversationTest, StreamsEventsInChunks) {
+  const std::string head = ask("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(head, StartsWith("HTTP/1.1 200 OK\r\n"));
+  for (const char* field : {"Content-Type: text/event-stream\r\n", "Transfer-Encoding: chunked\r\n",
+                            "Cache-Control: no-store\r\n", "Connection: close\r\n"}) {
+    EXPECT_THAT(head, HasSubstr(field));
+  }
+  EXPECT_THAT(head, EndsWith("\r\n\r\n14\r\nretry: 1000\nid: 10\n\n\r\n"));
+  EXPECT_TRUE(talk->is_waiting());
+  EXPECT_FALSE(talk->is_ending());
+  EXPECT_FALSE(talk->is_idle());
+  house.tell(11);
+  EXPECT_EQ(heard(), fmt::format("{:x}\r\n{}\r\n", kEvent.size(), kEvent));
+  EXPECT_EQ(heard(), "");
+  talk->end();
+  EXPECT_EQ(heard(), "0\r\n\r\n");
+  EXPECT_TRUE(talk->is_ending() && talk->is_idle() && !talk->is_waiting());
+  EXPECT_TRUE(house.events.clients().empty());
+}
+
+TEST_F(HttpConversationTest, StreamsEventsToOldClientsUntilTheEnd) {
+  EXPECT_THAT(ask("GET /v1/events HTTP/1.0\r\n\r\n"), EndsWith("Connection: close\r\n\r\nretry: 1000\nid: 10\n\n"));
+  house.tell(11);
+  EXPECT_EQ(heard(), kEvent);
+  talk->end();
+  EXPECT_EQ(heard(), "");
+  EXPECT_TRUE(talk->is_ending() && talk->is_idle());
+}
+
+TEST_F(HttpConversationTest, GoesOnBehindTheLastEventThatWasSeen) {
+  house.events.begin(10);
+  house.tell(11);
+  EXPECT_THAT(ask("GET /v1/events HTTP/1.1\r\nHost: x\r\nlast-event-id: 10\r\n\r\n"),
+              HasSubstr(fmt::format("id: 10\n\n{}", kEvent)));
+  talk->close();
+  EXPECT_TRUE(house.events.clients().empty());
+}
+
+TEST_F(HttpConversationTest, ASilentStreamBeats) {
+  ask("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_FALSE(talk->check_time());
+  world.clock->advance(Millis{15'000});
+  EXPECT_TRUE(talk->check_time());
+  EXPECT_FALSE(talk->check_time());
+  EXPECT_EQ(heard(), "3\r\n:\n\n\r\n");
+  EXPECT_FALSE(talk->check_time());
+}
+
+TEST_F(HttpConversationTest, AStreamThatIsBehindIsCutOff) {
+  ask("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  for (std::uint64_t frame = 11; frame <= 14; ++frame) house.tell(frame);
+  EXPECT_EQ(heard(), "");
+  EXPECT_TRUE(talk->is_ending() && talk->is_idle());
+  EXPECT_TRUE(house.events.clients().empty());
+}
+
+TEST_F(HttpConversationTest, WhatIsNoStreamIsAnsweredAsEverythingElse) {
+  EXPECT_THAT(ask("GET /v1/events HTTP/1.1\r\nHost: x\r\nLast-Event-ID: one\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(ask("GET /v1/events?x=y HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(ask("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"), StartsWith("HTTP/1.1 405 "));
+  EXPECT_THAT(ask("GET /v1/events HTTP/1.1\r\nHost: x\r\nOrigin: http://elsewhere\r\n\r\n"),
+              StartsWith("HTTP/1.1 403 "));
+  const auto other = std::move(house.open_events(99, {}).value());
+  EXPECT_THAT(ask("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"), StartsWith("HTTP/1.1 429 "));
+  EXPECT_FALSE(talk->is_ending());
+}
+
+TEST_F(HttpConversationTest, HeadOfAStreamIsNoStream) {
+  EXPECT_THAT(ask("HEAD /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"), EndsWith("Connection: close\r\n\r\n"));
+  EXPECT_TRUE(talk->is_ending() && talk->is_idle());
+  EXPECT_TRUE(house.events.clients().empty());
 }
 
 }  // namespace

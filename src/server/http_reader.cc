@@ -60,9 +60,11 @@ class HttpReader::Parser final : public http::basic_parser<true> {
 
   void on_response_impl(int /*status*/, string_view /*reason*/, int /*version*/, error_code& /*error*/) override {}
 
-  void on_field_impl(http::field name, string_view /*name*/, string_view text, error_code& error) override {
+  void on_field_impl(http::field name, string_view spelling, string_view text, error_code& error) override {
     if (is_done_with_head_) return;  // a trailer
     const std::string_view value = view_of(text);
+    // Beast has no number for it.
+    if (is_same_word(view_of(spelling), "last-event-id")) request.last_event_id = value;
     switch (name) {
       case http::field::host:
         ++hosts_;
@@ -98,6 +100,7 @@ class HttpReader::Parser final : public http::basic_parser<true> {
   void on_header_impl(error_code& error) override {
     is_done_with_head_ = true;
     request.keeps_alive = keep_alive();
+    request.is_old = version_ != 11;
     const int expected = version_ == 11 ? 1 : hosts_;
     if (hosts_ == expected && hosts_ <= 1) return;
     refuse(400, ErrorCode::kErr, fmt::format("Host: expected once, found {} times", hosts_), error);

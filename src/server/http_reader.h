@@ -29,7 +29,9 @@ struct HttpRequest {
   std::optional<std::string> origin;           // the page whose script sent it
   std::optional<users::Secret> authorization;  // who asks, and the proof of it
   std::string body;
+  std::optional<std::string> last_event_id;
   bool keeps_alive = false;
+  bool is_old = false;  // HTTP/1.0, which knows no chunks
 };
 
 // One thread.

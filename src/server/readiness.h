@@ -2,7 +2,7 @@
 //
 // Left to itself Asio tries to read before it waits, finds nothing, and makes a handler for each wait: a third of a
 // request's system calls. So clients' sockets are in an epoll of their own, which Asio watches as if it were one
-// socket. docs/decisions/12 has the figures.
+// socket. docs/decisions/14 has the figures.
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,8 @@ using boost::system::error_code;
 // Long pauses are cut: the boot clock counts suspension, the timer may not.
 constexpr Millis kLongestPause = std::chrono::seconds(10);
 constexpr Millis kPatrol = std::chrono::seconds(1);
+// Events are kept for so long when nobody listens: whoever has lost its connection comes again.
+constexpr Millis kEventsKept = std::chrono::seconds(60);
 // Requests of one connection at a time: each may be answered with a whole result, before anything of it is sent.
 constexpr std::size_t kUnderWay = 128;
 // Of the ten seconds that stopping may take, what clients may use; and when the journal has failed.
@@ -40,7 +42,8 @@ Server::Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Li
       deadline_(ports.io),
       users_(ports_.users),
       sign_ins_(ports.io),
-      identity_(ports_.identity) {}
+      identity_(ports_.identity),
+      events_({.streams = config.clients.event_streams, .kept_bytes = config.clients.event_bytes}) {}
 
 Server::~Server() { let_go(); }
 
@@ -112,6 +115,7 @@ void Server::end_round() {
     pass_time();
     engine_.hand_over_and_stay();
     if (!answered_.empty()) go_on_with_answered();
+    if (events_.is_begun()) tell_events();
     settle_all();
   } while (!answered_.empty() || !unsettled_.empty());
   set_alarm();
@@ -129,6 +133,29 @@ void Server::go_on_with_answered() {
   }
   // On its way before the answers are.
   engine_.hand_over();
+}
+
+// Nothing is kept, let alone written as JSON, before somebody listens.
+Result<std::unique_ptr<Events::Stream>> Server::open_events(std::uint64_t client_id,
+                                                            const std::optional<std::string>& last_id) {
+  if (!events_.is_begun()) events_.begin(engine_.follow());
+  last_listened_ = ports_.clock.boot();
+  return events_.listen(client_id, last_id);
+}
+
+void Server::tell_events() {
+  const auto frames = engine_.take_durable();
+  if (frames.empty()) return;
+  for (const auto& frame : frames) events_.tell(frame.sequence, frame.stamp, frame.payload);
+  for (const std::uint64_t id : events_.clients()) unsettled_.push_back(connections_.at(id));
+}
+
+void Server::forget_events() {
+  if (!events_.is_begun()) return;
+  if (!events_.clients().empty()) last_listened_ = ports_.clock.boot();
+  if (ports_.clock.boot() - last_listened_ <= kEventsKept) return;
+  engine_.unfollow();
+  events_.end();
 }
 
 void Server::settle_all() {
@@ -166,6 +193,7 @@ void Server::look_around() {
       connection->close_if_stalled();
       connection->close_if_stranger();
     }
+    forget_events();
     look_around();
   });
 }
@@ -240,7 +268,8 @@ std::shared_ptr<wire::Talk> Server::begin_talk(std::uint64_t id, Face face) {
                                 .payload_bytes_max = config_.settings.payload_bytes_max,
                                 .pipelined_bytes_max = config_.clients.pipelined_bytes,
                                 .output_bytes_max = kOutputBegun,
-                                .arrival = config_.clients.stalled});
+                                .arrival = config_.clients.stalled,
+                                .heartbeat = config_.clients.event_heartbeat});
   }
   return wire::Conversation::begin(engine_, *this, terms_for(id));
 }

@@ -32,6 +32,7 @@
 #include "journal/journal.h"
 #include "server/config.h"
 #include "server/connection.h"
+#include "server/events.h"
 #include "server/http_conversation.h"
 #include "server/listener.h"
 #include "server/readiness.h"
@@ -99,6 +100,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
                                  const wire::Request& request) override;
   wire::HttpReply show(const wire::ServerPage& page) override;
   [[nodiscard]] Standing standing() const;
+  Result<std::unique_ptr<Events::Stream>> open_events(std::uint64_t client_id,
+                                                      const std::optional<std::string>& last_id) override;
 
   // --- users ---
   void check(std::uint64_t client_id, const wire::Credentials& credentials, wire::Conversation::SignIn done);
@@ -132,6 +135,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void read_rest();
   void end_round();
   void go_on_with_answered();
+  void tell_events();
+  void forget_events();
   void settle_all();
   void pass_time();
   void set_alarm();
@@ -162,6 +167,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
   SignIns sign_ins_;
   std::shared_ptr<const TlsIdentity> identity_;
   absl::btree_set<std::uint64_t> strangers_;  // connections of whom it is not known who they are
+  Events events_;                                                            // outlives the connections, which listen
+  Millis last_listened_{0};                                                  // when somebody last did
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
   std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round

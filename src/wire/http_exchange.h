@@ -25,8 +25,9 @@ namespace tenure::wire {
 
 struct HttpReply {
   int status = 200;
-  std::string body{};   // JSON
-  std::string allow{};  // with 405: the methods that are
+  std::string body{};      // JSON
+  std::string allow{};     // with 405: the methods that are
+  bool is_stream = false;  // the body is events, which whoever has the connection streams
 };
 // {"error":{"code":"NOTASK","message":"..."}}, with the status of the code unless another is given.
 HttpReply http_error(const Failure& failure, std::optional<int> status = {});

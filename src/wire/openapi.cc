@@ -40,6 +40,12 @@ void describe_string(JsonWriter& out, std::size_t least, std::size_t most) {
   out.field("maxLength", most);
 }
 
+// That a lock's name has no `::` is left out: few generators of requests understand patterns that say so.
+void describe_name(JsonWriter& out) {
+  describe_string(out, 1, kNameBytesMax);
+  out.field("pattern", R"(^[^\u0000-\u001f\u007f-\u009f]*$)");
+}
+
 void describe_integer(JsonWriter& out, const FieldTraits& traits) {
   out.field("type", "integer");
   out.field("format", "int64");
@@ -58,7 +64,7 @@ void describe_queues(JsonWriter& out, const FieldTraits& traits) {
   out.field("type", "array");
   out.field("minItems", traits.low);
   out.field("maxItems", traits.high);
-  member(out, "items", [&] { describe_string(out, 1, kNameBytesMax); });
+  member(out, "items", [&] { describe_name(out); });
 }
 
 // The limits of text are bytes, which JSON Schema cannot say: they are told in characters.
@@ -66,7 +72,7 @@ void describe_value(JsonWriter& out, const FieldTraits& traits) {
   switch (traits.kind) {
     case Kind::kName:
     case Kind::kLockName:
-      return describe_string(out, 1, kNameBytesMax);
+      return describe_name(out);
     case Kind::kToken:
       return describe_string(out, 0, kTokenBytesMax);
     case Kind::kReason:
@@ -269,12 +275,38 @@ void describe_verb(JsonWriter& out, const Verb& verb, std::string_view path) {
   });
 }
 
+// As browsers' EventSource reads it, and asks again.
+void describe_events(JsonWriter& out) {
+  members_of_array(out, "parameters", [&] {
+    out.begin_object();
+    out.field("name", "Last-Event-ID");
+    out.field("in", "header");
+    out.field("required", false);
+    out.field("description", "The id of the last event that was seen: the stream goes on behind it.");
+    member(out, "schema", [&] {
+      out.field("type", "string");
+      out.field("pattern", "^[0-9]{1,19}(\\.[0-9]{1,9})?$");
+    });
+    out.end_object();
+  });
+  member(out, "responses", [&] {
+    member(out, "200", [&] {
+      out.field("description", "Server-sent events, without an end.");
+      member(out, "content", [&] {
+        member(out, "text/event-stream", [&] { member(out, "schema", [&] { out.field("type", "string"); }); });
+      });
+    });
+    describe_errors(out);
+  });
+}
+
 void describe_page(JsonWriter& out, const ServerPage& page) {
   member(out, page.path, [&] {
     member(out, "get", [&] {
       out.field("operationId", operation_id(page));
       out.field("summary", page.summary);
       members_of_array(out, "tags", [&] { out.value("server"); });
+      if (page.subject == ServerPage::Subject::kEvents) return describe_events(out);
       member(out, "responses", [&] {
         describe_response(out, "200", "As the summary says.", [&] {
           out.begin_object();

@@ -36,9 +36,9 @@ TEST(OpenApiTest, EveryRouteIsDescribed) {
 
 TEST(OpenApiTest, ParametersAndMembersAreTheTables) {
   const auto& submit = description().at("paths").at("/v1/queues/{queue}/tasks").at("post").as_object();
-  EXPECT_EQ(
-      boost::json::serialize(submit.at("parameters")),
-      R"([{"name":"queue","in":"path","required":true,"schema":{"type":"string","minLength":1,"maxLength":255}}])");
+  EXPECT_EQ(boost::json::serialize(submit.at("parameters")),
+            R"([{"name":"queue","in":"path","required":true,"schema":{"type":"string","minLength":1,"maxLength":255,)"
+            R"("pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}}])");
   const auto& members =
       submit.at("requestBody").at("content").at("application/json").at("schema").at("properties").as_object();
   for (const char* name : {"payload", "payload_base64", "id", "request_id", "window_ms", "backoff_initial_ms",

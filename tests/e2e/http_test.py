@@ -100,7 +100,8 @@ class Http(unittest.TestCase):
             names = [each["name"] for each in operation.get("parameters", []) if each["in"] == "path"]
             self.assertEqual(sorted(names), sorted(re.findall(r"\{([a-z_]+)\}", path)), (method, path))
             for response in operation["responses"].values():
-                jsonschema.Draft4Validator.check_schema(response["content"]["application/json"]["schema"])
+                for content in response["content"].values():
+                    jsonschema.Draft4Validator.check_schema(content["schema"])
 
     def test_tasks(self):
         self.assertEqual(self.post("/v1/queues/mail/tasks", {"payload": "hi", "id": "T", "request_id": "R"}),
@@ -175,6 +176,15 @@ class Http(unittest.TestCase):
         status = self.get("/v1/status")
         self.assertIn(f"127.0.0.1:{self.server.http_port}", status["server"]["http_addresses"])
         self.get("/openapi.json")
+
+    def test_events_are_no_json(self):
+        with subprocess.Popen(["curl", "-sSNi", self.url + "/v1/events"], stdout=subprocess.PIPE, text=True) as curl:
+            head = "".join(iter(curl.stdout.readline, "\n"))
+            curl.kill()
+        self.description.seen.add(("GET", "/v1/events"))
+        described, = self.description.document["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]
+        self.assertIn(f"Content-Type: {described}\n", head)
+        self.assertEqual(self.code("GET", "/v1/events?x=y"), "ERR")
 
     def test_names_of_any_kind_are_in_the_path(self):
         for encoded, name in (("a%2Fb", "a/b"), ("%C3%A9%20x", "é x"), ("%2e%2e", ".."), ("..", ".."), ("a+b", "a+b")):
