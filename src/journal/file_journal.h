@@ -62,6 +62,7 @@ class FileJournal final : public Journal {
   // Vouches for what it made durable, too.
   Result<Done> close() override;
   [[nodiscard]] bool has_room() const override;
+  [[nodiscard]] JournalFigures figures() const override;
 
   [[nodiscard]] const Report& report() const { return report_; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
@@ -109,6 +110,7 @@ class FileJournal final : public Journal {
   std::uint64_t last_ TENURE_GUARDED_BY(mutex_) = 0;    // appended
   std::uint64_t wanted_ TENURE_GUARDED_BY(mutex_) = 0;  // asked to be durable
   Instant last_stamp_ TENURE_GUARDED_BY(mutex_);
+  JournalFigures figures_ TENURE_GUARDED_BY(mutex_);  // but for what the folder tells
   std::atomic<std::uint64_t> durable_{0};
   std::atomic<std::uint64_t> room_{0};       // left in the segment
   std::atomic<std::uint64_t> unwritten_{0};  // bytes of frames that will take some of it

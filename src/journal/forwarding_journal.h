@@ -21,6 +21,7 @@ class ForwardingJournal : public Journal {
   void commit() override { journal_.commit(); }
   Result<Done> close() override { return journal_.close(); }
   [[nodiscard]] bool has_room() const override { return journal_.has_room(); }
+  [[nodiscard]] JournalFigures figures() const override { return journal_.figures(); }
 
  private:
   Journal& journal_;
