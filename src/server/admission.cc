@@ -2,7 +2,6 @@
 #include <csignal>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "base/files.h"
 #include "server/server.h"
@@ -39,9 +38,15 @@ void Server::check(wire::Conversation& conversation, const wire::Credentials& cr
       users_->find(credentials.user.value_or(kDefaultUser)), credentials.password,
       [this, id = conversation.client_id(), done = std::move(done)](Result<SignIns::UserPointer> user) mutable {
         if (user) user = as_of_now(*user);
-        if (!user) spdlog::warn("client {}: its sign-in is refused", id);
+        if (!user) log_refused_sign_in(id);
         done(std::move(user));
       });
+}
+
+void Server::log_refused_sign_in(std::uint64_t id) const {
+  const auto found = connections_.find(id);
+  log_warning("sign_in.refused", "its sign-in is refused",
+              {{"client", id}, {"address", found == connections_.end() ? "" : found->second->address()}});
 }
 
 // Users may have changed while the password was checked.
@@ -62,13 +67,13 @@ void Server::await_reload() {
 }
 
 void Server::reload_users() {
-  if (users_ == nullptr) return spdlog::info("SIGHUP: there are no users to read again");
+  if (users_ == nullptr) return log_info("users.none", "SIGHUP: there are no users to read again");
   auto users = users::load_users(real_files(), config_.users);
   if (!users) {
-    return spdlog::error("SIGHUP: the users stay as they are: {}", users.error().message);
+    return log_error("users.refused", fmt::format("SIGHUP: the users stay as they are: {}", users.error().message));
   }
   users_ = std::make_shared<const users::Users>(std::move(*users));
-  spdlog::info("SIGHUP: read {} users from {}", users_->size(), config_.users);
+  log_info("users.read", fmt::format("SIGHUP: read {} users from {}", users_->size(), config_.users));
   recheck_all();
 }
 

@@ -12,6 +12,7 @@
 #include <tenure/authority.h>
 #include <tenure/settings.h>
 #include <tenure/types.h>
+#include "server/log.h"
 
 namespace tenure::server {
 
@@ -40,6 +41,8 @@ struct Config {
   std::uint16_t http_port = 8369;
   std::string users;         // the file; empty: nobody needs to sign in
   bool is_insecure = false;  // addresses that others can reach are allowed
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
   ClientLimits clients;
   Settings settings;
   Storage storage;

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "server/listener.h"
+#include "server/log.h"
 
 namespace tenure::server {
 namespace {
@@ -55,6 +55,11 @@ void Connection::start() {
   socket_.non_blocking(true, ignored);
   socket_.set_option(tcp::no_delay(true), ignored);
   socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+  if (is_logged(LogLevel::kDebug)) {
+    log_debug(
+        "client.connected", "",
+        {{"client", id()}, {"address", address_}, {"protocol", talk_->profile().protocol == "http" ? "http" : "resp"}});
+  }
   wait_readable();
 }
 
@@ -163,7 +168,12 @@ void Connection::end() {
 
 void Connection::close(std::string_view reason) {
   if (std::exchange(is_closed_, true)) return;
-  if (!reason.empty()) spdlog::warn("client {} at {} is cut off: {}", id(), address_, reason);
+  const LogFields fields = {{"client", id()}, {"address", address_}};
+  if (!reason.empty()) {
+    log_warning("client.cut_off", reason, fields);
+  } else {
+    log_debug("client.closed", "", fields);
+  }
   error_code ignored;
   socket_.close(ignored);
   talk_->close();

@@ -24,9 +24,9 @@ bool is_for_probes(std::string_view target) { return target == "/healthz" || tar
 
 std::string http_text(const wire::HttpReply& reply, bool has_body, bool is_last) {
   std::string text = fmt::format(
-      "HTTP/1.1 {} {}\r\nServer: tenured\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
+      "HTTP/1.1 {} {}\r\nServer: tenured\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
       "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
-      reply.status, http_reason(reply.status), reply.body.size());
+      reply.status, http_reason(reply.status), reply.content_type, reply.body.size());
   if (!reply.allow.empty()) text += fmt::format("Allow: {}\r\n", reply.allow);
   if (is_last) text += "Connection: close\r\n";
   text += "\r\n";
@@ -79,6 +79,7 @@ bool HttpConversation::check_time() {
 }
 
 void HttpConversation::begin(const HttpRequest& request) {
+  subject_ = {};
   is_head_ = request.method == "HEAD";
   is_last_ = is_last_ || !request.keeps_alive;
   if (!is_of_own_page(request)) {
@@ -111,18 +112,21 @@ void HttpConversation::answer(wire::HttpReply reply) {
 }
 
 void HttpConversation::finish(const wire::HttpReply& reply) {
+  subject_ = exchange_->subject();
   undelivered_.emplace_back(taken_ + output_.size(), std::move(exchange_));
   write(reply);
 }
 
 // What is not understood has no body to leave out.
 void HttpConversation::refuse(const Failure& failure, int status) {
+  subject_ = {};
   is_head_ = false;
   is_last_ = true;
   write(wire::http_error(failure, status));
 }
 
 void HttpConversation::write(const wire::HttpReply& reply) {
+  if (reply.code) house_.on_refusal({.client_id = terms_.client_id, .code = *reply.code, .verb = subject_});
   output_ += http_text(reply, !is_head_, is_last_);
   is_ending_ = is_last_;
 }

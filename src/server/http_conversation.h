@@ -19,6 +19,7 @@
 #include "server/http_reader.h"
 #include "wire/http_exchange.h"
 #include "wire/input_buffer.h"
+#include "wire/refusal.h"
 #include "wire/talk.h"
 
 namespace tenure::server {
@@ -40,6 +41,8 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
    public:
     // There is output to take; `go_on` is wanted. Called from within the engine's answers.
     virtual void on_answers(HttpConversation& conversation) = 0;
+    // A request is answered with an error.
+    virtual void on_refusal(const wire::Refusal& /*refusal*/) {}
     // Whether users are configured. Nobody can sign in here yet, so then only the pages for probes are shown.
     [[nodiscard]] virtual bool has_users() const = 0;
   };
@@ -83,6 +86,7 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   HttpReader reader_;
   std::string output_;
   std::shared_ptr<wire::HttpExchange> exchange_;  // under way
+  std::string_view subject_;                      // of that; empty: none is known
   bool is_head_ = false;                          // of that: the reply has no body
   bool is_last_ = false;                          // of that: the connection ends behind it
   bool is_ending_ = false;

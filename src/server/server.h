@@ -9,6 +9,7 @@
 // The journal's thread does nothing but write: a batch that is durable wakes the loop, once.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,8 @@
 #include "server/connection.h"
 #include "server/http_conversation.h"
 #include "server/listener.h"
+#include "server/lock_figures.h"
+#include "server/log.h"
 #include "server/sign_ins.h"
 #include "server/standing.h"
 #include "users/users.h"
@@ -40,6 +43,10 @@
 #include "wire/talk.h"
 
 namespace tenure::server {
+
+// Refused requests that are logged, unless all are (level debug).
+inline constexpr double kRefusalsAtOnce = 50;
+inline constexpr double kRefusalsPerSecond = 10;
 
 // One thread, that of `run`; only `stop` and what wakes it are for any.
 class Server final : private wire::Conversation::House, private HttpConversation::House, private Connection::Owner {
@@ -54,6 +61,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
     bool drives_time = true;  // false: Engine::run_due is called by others
     // Who must sign in; null: nobody.
     std::shared_ptr<const users::Users> users{};
+    Millis replay_time{0};       // what the journal's opening took
+    std::uint64_t restarts = 0;  // on its folder
   };
   Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
   ~Server() override;
@@ -88,10 +97,14 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void on_answers(HttpConversation& conversation) override;
   [[nodiscard]] bool has_users() const override { return users_ != nullptr; }
   wire::HttpReply show(const wire::ServerPage& page) override;
+  void on_attempt(const wire::LockAttempt& attempt) override { lock_figures_.on_attempt(attempt); }
+  void on_refusal(const wire::Refusal& refusal) override;
+  void tell_left_out();
   [[nodiscard]] Standing standing() const;
 
   // --- users ---
   [[nodiscard]] Result<SignIns::UserPointer> as_of_now(const SignIns::UserPointer& user) const;
+  void log_refused_sign_in(std::uint64_t id) const;
   void await_reload();
   void reload_users();
   void recheck_all();
@@ -129,6 +142,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   Engine& engine_;
   const std::uint64_t run_id_;
   const Millis since_;
+  const Instant started_at_;
   std::thread::id loop_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   boost::asio::signal_set signals_;
@@ -139,6 +153,9 @@ class Server final : private wire::Conversation::House, private HttpConversation
 
   std::shared_ptr<const users::Users> users_;  // null: nobody needs to sign in
   SignIns sign_ins_;
+  LockFigures lock_figures_;
+  std::array<std::uint64_t, kErrorCodes.size()> refused_{};                  // requests, by code
+  LogValve refusals_{kRefusalsAtOnce, kRefusalsPerSecond};                   // into the log
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
   std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round

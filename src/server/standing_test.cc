@@ -15,7 +15,8 @@ using ::testing::StartsWith;
 
 std::string sections(const std::vector<std::string_view>& wanted) {
   Standing standing;
-  standing.tasks = 3;
+  standing.engine.tasks.waiting = 2;
+  standing.engine.tasks.dead = 1;
   standing.signed_in = 4;
   standing.refused_sign_ins = 5;
   return describe(standing, wanted);

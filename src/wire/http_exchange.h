@@ -21,8 +21,10 @@ namespace tenure::wire {
 
 struct HttpReply {
   int status = 200;
-  std::string body{};   // JSON
+  std::string body{};
   std::string allow{};  // with 405: the methods that are
+  std::string_view content_type = "application/json";
+  std::optional<ErrorCode> code{};  // of an error
 };
 // {"error":{"code":"NOTASK","message":"..."}}, with the status of the code unless another is given.
 HttpReply http_error(const Failure& failure, std::optional<int> status = {});
@@ -46,6 +48,8 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
 
     // A page of the server's own, other than /openapi.json.
     virtual HttpReply show(const ServerPage& page) = 0;
+    // Somebody has tried to take a lock.
+    virtual void on_attempt(const LockAttempt& /*attempt*/) {}
   };
 
   // Called once, perhaps before `begin` returns; never once it is closed.
@@ -59,6 +63,8 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
   HttpExchange& operator=(const HttpExchange&) = delete;
   ~HttpExchange() = default;
 
+  // The verb or the page that it is about; empty: none is known.
+  [[nodiscard]] std::string_view subject() const { return subject_; }
   // True: it waits for something to happen.
   [[nodiscard]] bool is_waiting() const { return is_waiting_; }
   // Something of the reply has been sent.
@@ -87,6 +93,7 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
   House& house_;
   Deliver deliver_;
   std::optional<LockClaim> claim_;
+  std::string_view subject_;
   Ticket ticket_ = 0;
   bool is_waiting_ = false;
   bool is_answered_ = false;

@@ -15,6 +15,7 @@ using Subject = ServerPage::Subject;
 
 constexpr ServerPage kServerPages[] = {
     {Subject::kStatus, Permission::kRead, "/v1/status", "Tells how the server stands: what INFO says."},
+    {Subject::kMetrics, Permission::kRead, "/metrics", "Tells the same as numbers, for Prometheus.", "text/plain"},
     {Subject::kHealth, Permission::kAnyone, "/healthz", "Answers while the server lives."},
     {Subject::kReadiness, Permission::kAnyone, "/readyz", "Answers 200 while the server takes requests, else 503."},
     {Subject::kDescription, Permission::kAnyone, "/openapi.json", "Describes every route."},
