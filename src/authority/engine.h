@@ -30,6 +30,7 @@
 #include <absl/types/span.h>
 
 #include <tenure/settings.h>
+#include "authority/figures.h"
 #include "authority/requests.h"
 #include "authority/waiters.h"
 #include "authority/wishes.h"
@@ -157,6 +158,11 @@ class Engine final : private Journal::Listener {
   // Those that have become durable since, in their order.
   std::vector<DurableFrame> take_durable() TENURE_EXCLUDES(mutex_);
 
+  // With at most so many queues.
+  [[nodiscard]] EngineFigures figures(std::uint64_t queues_shown) const TENURE_EXCLUDES(mutex_);
+  // Tells at once of those that are held. It outlives the engine, or is replaced; null: no more is told.
+  void watch_locks(LockWatch* watch) TENURE_EXCLUDES(mutex_);
+
   // Called after every record with the state and the record's bytes: for tests that prove each step.
   using Observer = std::function<void(const State& state, Instant stamp, std::string_view record)>;
   void observe(Observer observer) TENURE_EXCLUDES(mutex_);
@@ -240,6 +246,9 @@ class Engine final : private Journal::Listener {
   void tell_failure() TENURE_EXCLUDES(mutex_);
   // False: there is no host to be told.
   bool tell_host() TENURE_EXCLUDES(host_mutex_);
+
+  // --- figures.cc ---
+  void tell_watch(const Record& record) TENURE_REQUIRES(mutex_);
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
   static constexpr std::uint64_t kPromotionSlice = 256;  // delayed tasks whose time has come, in one go
@@ -331,6 +340,8 @@ class Engine final : private Journal::Listener {
   Observer observer_ TENURE_GUARDED_BY(mutex_);
   bool is_followed_ TENURE_GUARDED_BY(mutex_) = false;
   std::deque<DurableFrame> followed_ TENURE_GUARDED_BY(mutex_);  // not taken yet
+  Tally tally_ TENURE_GUARDED_BY(mutex_);
+  LockWatch* lock_watch_ TENURE_GUARDED_BY(mutex_) = nullptr;
 
   // Soft state: gone with a restart.
   Waiters<LeaseWish> lease_waiters_ TENURE_GUARDED_BY(mutex_);

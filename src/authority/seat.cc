@@ -64,7 +64,8 @@ Result<std::unique_ptr<Seat>> Seat::open(const std::string& folder, const Settin
   const FileJournal& opened = **journal;
   std::unique_ptr<Seat> seat(new Seat(std::move(machine), std::move(*journal)));
   if (auto started = seat->start(settings); !started) return tl::unexpected(started.error());
-  if (storage.tell) tell_report(storage, opened, seat->engine().origin(), seat->clock().boot() - began);
+  seat->replay_time_ = seat->clock().boot() - began;
+  if (storage.tell) tell_report(storage, opened, seat->engine().origin(), seat->replay_time_);
   // Behind the report: it may tell something at once.
   seat->snapshots_ = std::make_unique<SnapshotMaker>(seat->engine(), seat->journal(), seat->clock(), storage.tell);
   return seat;

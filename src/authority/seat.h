@@ -30,6 +30,8 @@ class Seat {
   [[nodiscard]] Engine& engine() { return *engine_; }
   [[nodiscard]] Journal& journal() { return *journal_; }
   [[nodiscard]] const Clock& clock() const { return machine_->clock; }
+  // What the opening took, replay included.
+  [[nodiscard]] Millis replay_time() const { return replay_time_; }
   // Null in memory.
   [[nodiscard]] SnapshotMaker* snapshots() { return snapshots_.get(); }
 
@@ -50,6 +52,7 @@ class Seat {
   const std::unique_ptr<Journal> journal_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<SnapshotMaker> snapshots_;
+  Millis replay_time_{0};
   bool is_closed_ = false;
 };
 

@@ -207,10 +207,15 @@ class LockBook {
   [[nodiscard]] const Archive& archive() const { return archive_; }
   [[nodiscard]] std::uint64_t locks() const { return locks_.size(); }
 
+  // Calls visit(const Lock&) for every lock that is held.
+  template <class Visit>
+  void visit_locks(const Visit& visit) const {
+    locks_.visit_all(visit);
+  }
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>
   void visit_entities(const Visit& visit) const {
-    locks_.visit_all([&](const Lock& lock) { visit(Entity::kLock, lock); });
+    visit_locks([&](const Lock& lock) { visit(Entity::kLock, lock); });
     lost_.visit_all([&](const LostLease& lost) { visit(Entity::kLostLease, lost); });
     for (const auto& [session, bound] : bound_) visit(Entity::kSession, bound);
     requests_.visit_all([&](const auto& memory) { visit(Entity::kRequest, memory); });

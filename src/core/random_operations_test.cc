@@ -318,6 +318,34 @@ TEST(RandomOperationsTest, TheDigestMadeAnewIsTheSameAfterEveryRecord) {
   EXPECT_GT(chaos.ledger.written(), kFewOperations / 3);
 }
 
+// What is told of all queues together is what they tell one by one, whatever has happened.
+TEST(RandomOperationsTest, TheTotalsAreThoseOfAllQueues) {
+  Chaos chaos(44, 50);
+  for (int i = 0; i < 20; ++i) {
+    chaos.run(kFewOperations / 20);
+    const TaskBook& tasks = chaos.ledger.tasks();
+    QueuePage::Entry sum;
+    const auto page = tasks.queues({.count = 1000}).value();
+    for (const auto& queue : page.queues) {
+      sum.waiting += queue.waiting;
+      sum.delayed += queue.delayed;
+      sum.leased += queue.leased;
+      sum.completed += queue.completed;
+      sum.failed += queue.failed;
+      sum.dead += queue.dead;
+    }
+    const QueuePage::Entry& totals = tasks.totals();
+    EXPECT_EQ(sum.waiting, totals.waiting);
+    EXPECT_EQ(sum.delayed, totals.delayed);
+    EXPECT_EQ(sum.leased, totals.leased);
+    EXPECT_EQ(sum.completed, totals.completed);
+    EXPECT_EQ(sum.failed, totals.failed);
+    EXPECT_EQ(sum.dead, totals.dead);
+    EXPECT_EQ(page.queues.size(), tasks.queue_count());
+  }
+  EXPECT_GT(chaos.ledger.tasks().totals().completed, 0U);
+}
+
 // When everything has ended and is forgotten, tasks and locks take no memory: every byte counted in was counted out.
 TEST(RandomOperationsTest, WhatIsForgottenTakesNoMemory) {
   Chaos chaos(43, 50);

@@ -36,6 +36,8 @@ class State {
   [[nodiscard]] Instant last_stamp() const { return last_stamp_; }
   [[nodiscard]] std::uint64_t bytes() const { return tasks_.bytes() + work_.bytes() + locks_.bytes(); }
   [[nodiscard]] Digest digest() const;
+  // How often a record's digest was found to be the state's.
+  [[nodiscard]] std::uint64_t digest_checks() const { return digest_checks_; }
   // The same digest made anew from every entity; slow, for proof.
   [[nodiscard]] Digest recompute_digest() const;
 
@@ -75,13 +77,14 @@ class State {
   Broken load(const portrait::Counters& from);
   Broken apply(const record::Forgotten& record);
   Broken apply(const record::FenceRaised& record);
-  [[nodiscard]] Broken apply(const record::DigestTaken& record) const;
+  Broken apply(const record::DigestTaken& record);
 
   Common common_;
   TaskBook tasks_;
   WorkBook work_;
   LockBook locks_;
   Instant last_stamp_;
+  std::uint64_t digest_checks_ = 0;
   bool is_partial_ = false;
 };
 

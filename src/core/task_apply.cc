@@ -115,25 +115,36 @@ void TaskBook::place(Task& task, Instant stamp) {
     task.place = Place::kEnded;
     queue.ended[ended_key(task)] = &task;
     ++queue.ended_counts[static_cast<std::size_t>(task.state) - static_cast<std::size_t>(TaskState::kCompleted)];
+    ++total_ended(task.state);
   } else if (task.state == TaskState::kLeased) {
     task.place = Place::kLeased;
+    ++totals_.leased;
     queue.leased.arm(*task.story, task.story->expires_at, task.current().token.fence.value);
     arm(queue);
   } else if (task.line != nullptr && task.line->head != &task) {
     task.place = Place::kParked;
     queue.parked[{task.line->order, task.number}] = &task;
-    if (task.not_before > stamp.ms) queue.parked_delayed.insert({task.not_before, task.number});
+    const bool is_delayed = task.not_before > stamp.ms;
+    if (is_delayed) queue.parked_delayed.insert({task.not_before, task.number});
+    ++(is_delayed ? totals_.delayed : totals_.waiting);
   } else if (task.not_before > stamp.ms) {
     task.place = Place::kDelayed;
     queue.delayed[{task.not_before, task.number}] = &task;
+    ++totals_.delayed;
   } else {
     task.place = Place::kReady;
+    ++totals_.waiting;
     if (is_loading_ && task.line == nullptr) {  // the head of a line may be replaced before all are known
       arrivals_.push_back({rank_of(task), &queue, &task});
     } else {
       queue.ready[rank_of(task)] = &task;
     }
   }
+}
+
+std::uint64_t& TaskBook::total_ended(TaskState state) {
+  if (state == TaskState::kCompleted) return totals_.completed;
+  return state == TaskState::kFailed ? totals_.failed : totals_.dead;
 }
 
 void TaskBook::begin_loading(std::uint64_t most) {
@@ -159,20 +170,24 @@ void TaskBook::unplace(Task& task) {
   switch (task.place) {
     case Place::kDelayed:
       queue.delayed.erase({task.not_before, task.number});
+      --totals_.delayed;
       break;
     case Place::kParked:
       queue.parked.erase({task.line->order, task.number});
-      queue.parked_delayed.erase({task.not_before, task.number});
+      --(queue.parked_delayed.erase({task.not_before, task.number}) > 0 ? totals_.delayed : totals_.waiting);
       break;
     case Place::kReady:
       queue.ready.erase(queue.ready.find(rank_of(task)));
+      --totals_.waiting;
       break;
     case Place::kLeased:
       queue.leased.disarm(*task.story);
+      --totals_.leased;
       break;
     default:  // kEnded
       queue.ended.erase(queue.ended.find(ended_key(task)));
       --queue.ended_counts[static_cast<std::size_t>(task.state) - static_cast<std::size_t>(TaskState::kCompleted)];
+      --total_ended(task.state);
       break;
   }
 }

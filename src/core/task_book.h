@@ -301,6 +301,9 @@ class TaskBook {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_ + archive_.bytes(); }
   [[nodiscard]] const Archive& archive() const { return archive_; }
   [[nodiscard]] std::uint64_t tasks() const { return tasks_.size(); }
+  // What all queues have together, under no name.
+  [[nodiscard]] const QueuePage::Entry& totals() const { return totals_; }
+  [[nodiscard]] std::uint64_t queue_count() const { return queues_.size(); }
 
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>
@@ -327,6 +330,7 @@ class TaskBook {
   void drop_if_empty(Queue& queue);
   void place(Task& task, Instant stamp);
   void unplace(Task& task);
+  [[nodiscard]] std::uint64_t& total_ended(TaskState state);
   void arm(Queue& queue);
   void join_line(Task& task, std::string_view key);
   void leave_line(Task& task, Instant stamp);
@@ -362,6 +366,7 @@ class TaskBook {
   bool is_loading_ = false;
   std::uint64_t orders_ = 0;  // queues and key lines ever created
   std::uint64_t bytes_ = 0;   // of tasks that have not ended
+  QueuePage::Entry totals_;   // whatever is said of a queue, of all of them
 };
 
 template <class Visit>

@@ -69,7 +69,11 @@ std::uint64_t TaskBook::promote(std::string_view queue, Instant now, std::uint64
     unplace(task);
     place(task, now);
   }
-  for (; left > 0 && !parked.empty() && parked.begin()->first <= now.ms; --left) parked.erase(parked.begin());
+  for (; left > 0 && !parked.empty() && parked.begin()->first <= now.ms; --left) {
+    parked.erase(parked.begin());
+    --totals_.delayed;
+    ++totals_.waiting;
+  }
   return most - left;
 }
 

@@ -63,6 +63,7 @@ class FileJournal final : public Journal {
   // Vouches for what it made durable, too.
   Result<Done> close() override;
   [[nodiscard]] bool has_room() const override;
+  [[nodiscard]] JournalFigures figures() const override;
 
   [[nodiscard]] const Report& report() const { return report_; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
@@ -115,6 +116,7 @@ class FileJournal final : public Journal {
   bool is_writing_ TENURE_GUARDED_BY(mutex_) = false;      // somebody is
   bool needs_vouching_ TENURE_GUARDED_BY(mutex_) = false;  // what was written last
   bool is_quick_ TENURE_GUARDED_BY(mutex_) = false;        // writing was, the last time
+  JournalFigures figures_ TENURE_GUARDED_BY(mutex_);  // but for what the folder tells
   std::atomic<std::uint64_t> durable_{0};
   std::atomic<std::uint64_t> room_{0};       // left in the segment
   std::atomic<std::uint64_t> unwritten_{0};  // bytes of frames that will take some of it

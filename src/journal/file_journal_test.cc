@@ -49,6 +49,22 @@ TEST(FileJournalTest, ManyAppendsAreOneWriteAndOneSync) {
   EXPECT_EQ(2U, world.files.operations() - before);
 }
 
+TEST(FileJournalTest, TellsWhatItHasDone) {
+  JournalWorld world;
+  world.write({"one", "two", "three"});
+  world.write({"four"});
+  const JournalFigures figures = world.journal->figures();
+  EXPECT_EQ(2U, figures.sync_seconds.count());
+  EXPECT_EQ(2U, figures.batch_frames.count());
+  EXPECT_DOUBLE_EQ(4, figures.batch_frames.sum());
+  EXPECT_EQ(1U, figures.batch_frames.counts()[0]);  // of one frame,
+  EXPECT_EQ(1U, figures.batch_frames.counts()[2]);  // and of up to four
+  EXPECT_GT(figures.written_bytes, 15U);
+  EXPECT_GE(figures.segment_bytes, figures.written_bytes);
+  EXPECT_EQ(0U, figures.snapshot_bytes);
+  EXPECT_GT(figures.free_bytes, 0U);
+}
+
 TEST(FileJournalTest, ReportsOncePerBatch) {
   JournalWorld world;
   StrictEar ear;

@@ -6,6 +6,7 @@
 //   00000000000000000001.torn       what was cut off behind that sequence number, kept for whoever wants to look
 //   00000000000000000001.lost       a whole segment that `tenure journal repair` has put aside
 //   00000000000000000123.snapshot.lost   a snapshot of lost frames, put aside by it, too
+//   STARTS                          how often a server was started on it; only tenured cares
 //   *.tmp                           not finished; the next start removes what is left of them
 //   UNFINISHED-COPY                 a backup or restore into the folder has begun and not ended: nobody may use it
 //   UNFINISHED-REPAIR               the same of a repair; repairing again finishes it
@@ -25,6 +26,7 @@ inline constexpr std::string_view kTornSuffix = ".torn";
 inline constexpr std::string_view kLostSuffix = ".lost";
 inline constexpr std::string_view kUnfinishedCopyName = "UNFINISHED-COPY";
 inline constexpr std::string_view kUnfinishedRepairName = "UNFINISHED-REPAIR";
+inline constexpr std::string_view kStartsName = "STARTS";
 inline constexpr std::string_view kTemporarySuffix = ".tmp";
 inline constexpr std::string_view kSpareName = "spare.tmp";          // a blank segment
 inline constexpr std::string_view kNextSegmentName = "next.tmp";     // one that is getting its header

@@ -22,6 +22,7 @@ class ForwardingJournal : public Journal {
   bool commit_here() override { return journal_.commit_here(); }
   Result<Done> close() override { return journal_.close(); }
   [[nodiscard]] bool has_room() const override { return journal_.has_room(); }
+  [[nodiscard]] JournalFigures figures() const override { return journal_.figures(); }
 
  private:
   Journal& journal_;

@@ -10,6 +10,7 @@
 #include <absl/functional/function_ref.h>
 
 #include <tenure/types.h>
+#include "base/histogram.h"
 #include "base/result.h"
 #include "journal/snapshots.h"
 
@@ -26,6 +27,20 @@ struct Frame {
 struct FrameRange {
   std::uint64_t after = 0;
   std::uint64_t upto = std::numeric_limits<std::uint64_t>::max();
+};
+
+// What a journal has done since its start, and how it stands.
+struct JournalFigures {
+  static constexpr double kSyncBounds[] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                           0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
+  static constexpr double kBatchBounds[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096};
+
+  std::uint64_t segment_bytes = 0;   // on the medium
+  std::uint64_t snapshot_bytes = 0;  // likewise
+  std::uint64_t free_bytes = 0;      // of the medium
+  std::uint64_t written_bytes = 0;
+  Histogram sync_seconds{kSyncBounds};   // of one batch: its write and its sync
+  Histogram batch_frames{kBatchBounds};  // in one batch
 };
 
 class Journal {
@@ -76,6 +91,8 @@ class Journal {
   virtual Result<Done> close() = 0;
   // False: the medium is nearly full. What is left is for finishing what was begun.
   [[nodiscard]] virtual bool has_room() const { return true; }
+  // May look at the medium's folder, not at its files' contents.
+  [[nodiscard]] virtual JournalFigures figures() const { return {}; }
 };
 
 }  // namespace tenure

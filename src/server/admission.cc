@@ -2,7 +2,6 @@
 #include <csignal>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "base/files.h"
 #include "server/server.h"
@@ -54,9 +53,15 @@ void Server::check(std::uint64_t client_id, const wire::Credentials& credentials
   sign_ins_.check(users_->find(credentials.user.value_or(kDefaultUser)), credentials.password,
                   [this, id = client_id, done = std::move(done)](Result<SignIns::UserPointer> user) mutable {
                     if (user) user = as_of_now(*user);
-                    if (!user) spdlog::warn("client {}: its sign-in is refused", id);
+                    if (!user) log_refused_sign_in(id);
                     done(std::move(user));
                   });
+}
+
+void Server::log_refused_sign_in(std::uint64_t id) const {
+  const auto found = connections_.find(id);
+  log_warning("sign_in.refused", "its sign-in is refused",
+              {{"client", id}, {"address", found == connections_.end() ? "" : found->second->address()}});
 }
 
 // Users may have changed while the password was checked.
@@ -78,13 +83,13 @@ void Server::await_reload() {
 }
 
 void Server::reload_users() {
-  if (users_ == nullptr) return spdlog::info("SIGHUP: there are no users to read again");
+  if (users_ == nullptr) return log_info("users.none", "SIGHUP: there are no users to read again");
   auto users = users::load_users(real_files(), config_.users);
   if (!users) {
-    return spdlog::error("SIGHUP: the users stay as they are: {}", users.error().message);
+    return log_error("users.refused", fmt::format("SIGHUP: the users stay as they are: {}", users.error().message));
   }
   users_ = std::make_shared<const users::Users>(std::move(*users));
-  spdlog::info("SIGHUP: read {} users from {}", users_->size(), config_.users);
+  log_info("users.read", fmt::format("SIGHUP: read {} users from {}", users_->size(), config_.users));
   recheck_all();
 }
 
@@ -93,11 +98,12 @@ void Server::reload_identity() {
   if (identity_ == nullptr) return;
   auto identity = TlsIdentity::load(real_files(), config_.tls);
   if (!identity) {
-    return spdlog::error("SIGHUP: the certificates stay as they are: {}", identity.error().message);
+    return log_error("certificate.refused",
+                     fmt::format("SIGHUP: the certificates stay as they are: {}", identity.error().message));
   }
   identity_ = std::move(*identity);
-  spdlog::info("SIGHUP: read the certificate from {}", config_.tls.certificate);
-  if (identity_->is_out_of_date()) spdlog::warn("{}", out_of_date(config_.tls));
+  log_info("certificate.read", fmt::format("SIGHUP: read the certificate from {}", config_.tls.certificate));
+  if (identity_->is_out_of_date()) log_warning("certificate.out_of_date", out_of_date(config_.tls));
 }
 
 // --- strangers ---
@@ -106,7 +112,8 @@ void Server::on_certificate(Connection& connection, const std::string& name) {
   if (users_ == nullptr) return;
   const auto user = users_->find(name);
   if (user == nullptr) {
-    spdlog::warn("client {}: its certificate is good for {}, who is no user", connection.id(), wire::quote(name));
+    log_warning("certificate.of_nobody", "its certificate is good for a name that is no user's",
+                {{"client", connection.id()}, {"address", connection.address()}, {"name", name}});
   }
   connection.certify(user);
 }

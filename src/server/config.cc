@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -57,6 +58,20 @@ class Options {
         ->group(group_)
         ->check(CLI::Range(1.0, 366.0 * 24 * 3600 * 1000).description(""));
   }
+  // One of these words.
+  template <class T>
+  void choice(const std::string& flag, T& value, const std::map<std::string, T>& words, const std::string& meaning) {
+    const auto shown = std::find_if(words.begin(), words.end(), [&](const auto& word) { return word.second == value; });
+    std::string all;
+    for (const auto& [word, meant] : words) all += (all.empty() ? "" : "|") + word;
+    app_.add_option_function<std::string>(
+            "--" + flag, [&value, words](const std::string& word) { value = words.at(word); }, meaning)
+        ->default_str(shown->first)
+        ->type_name(all)
+        ->envname(variable_of(flag))
+        ->group(group_)
+        ->check(CLI::IsMember(words).description(""));
+  }
   void flag(const std::string& name, bool& value, const std::string& meaning) {
     app_.add_flag("--" + name, value, meaning)->envname(variable_of(name))->group(group_);
   }
@@ -80,6 +95,18 @@ void declare_place(Options& options, Config& config) {
   options.add("tls-client-ca", config.tls.client_ca, "FILE",
               "Who signs clients' certificates, in PEM: whoever shows one is the user that its common name says");
   options.flag("insecure", config.is_insecure, "Allow addresses that others can reach, without users and TLS");
+}
+
+void declare_log(Options& options, Config& config) {
+  options.group("Log, on standard error");
+  options.choice("log-level", config.log_level,
+                 {{"debug", LogLevel::kDebug},
+                  {"info", LogLevel::kInfo},
+                  {"warning", LogLevel::kWarning},
+                  {"error", LogLevel::kError}},
+                 "The least that is told; debug tells of every connection and refused request");
+  options.choice("log-format", config.log_format, {{"text", LogFormat::kText}, {"json", LogFormat::kJson}},
+                 "A line of text, or an object of JSON, for each event");
 }
 
 void declare_client_limits(Options& options, ClientLimits& limits) {
@@ -162,6 +189,7 @@ std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
       "Examples:\n  tenured --data /var/lib/tenure\n  tenured --data /tmp/t --port 0 --bind 127.0.0.1 --bind ::1");
   Options options(app);
   declare_place(options, config);
+  declare_log(options, config);
   declare_client_limits(options, config.clients);
   declare_limits(options, config.settings);
   declare_rules(options, config);

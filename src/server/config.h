@@ -12,6 +12,7 @@
 #include <tenure/authority.h>
 #include <tenure/settings.h>
 #include <tenure/types.h>
+#include "server/log.h"
 #include "server/tls.h"
 
 namespace tenure::server {
@@ -47,6 +48,8 @@ struct Config {
   std::string users;         // the file; empty: nobody needs to sign in
   TlsIdentity::Paths tls;    // without a certificate: what is said can be read on its way
   bool is_insecure = false;  // addresses that others can reach are allowed
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
   ClientLimits clients;
   Settings settings;
   Storage storage;

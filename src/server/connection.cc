@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "server/listener.h"
+#include "server/log.h"
 
 namespace tenure::server {
 namespace {
@@ -63,6 +63,11 @@ Connection::Connection(tcp::socket socket, const std::shared_ptr<const TlsIdenti
 void Connection::start() {
   is_shaking_hands_ = tls_ != nullptr;
   tell_strangeness();
+  if (is_logged(LogLevel::kDebug)) {
+    log_debug(
+        "client.connected", "",
+        {{"client", id()}, {"address", address_}, {"protocol", talk_->profile().protocol == "http" ? "http" : "resp"}});
+  }
 }
 
 void Connection::on_news(Readiness::News news) {
@@ -165,7 +170,12 @@ void Connection::end() {
 
 void Connection::close(std::string_view reason) {
   if (std::exchange(is_closed_, true)) return;
-  if (!reason.empty()) spdlog::warn("client {} at {} is cut off: {}", id(), address_, reason);
+  const LogFields fields = {{"client", id()}, {"address", address_}};
+  if (!reason.empty()) {
+    log_warning("client.cut_off", reason, fields);
+  } else {
+    log_debug("client.closed", "", fields);
+  }
   tell_strangeness();
   if (tls_ != nullptr) tls_->say_goodbye();
   socket_.close();

@@ -3,7 +3,6 @@
 
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "server/server.h"
 #include "wire/resp_writer.h"
@@ -61,6 +60,8 @@ wire::HttpReply Server::show(const wire::ServerPage& page) {
       return {.body = describe_json(standing())};
     case wire::ServerPage::Subject::kEvents:
       return {.is_stream = true};
+    case wire::ServerPage::Subject::kMetrics:
+      return {.body = describe_metrics(standing()), .content_type = "text/plain; version=0.0.4; charset=utf-8"};
     case wire::ServerPage::Subject::kReadiness:
       if (is_stopping_) return wire::http_error({ErrorCode::kUnavailable, "the server is stopping"});
       return {.body = R"({"status":"ready"})"};
@@ -77,6 +78,9 @@ Standing Server::standing() const {
   }
   standing.folder = config_.folder;
   standing.uptime = ports_.clock.boot() - since_;
+  standing.started_at = started_at_;
+  standing.restarts = ports_.restarts;
+  standing.replay_time = ports_.replay_time;
   standing.is_stopping = is_stopping_;
   standing.connections = connections_.size();
   standing.connections_max = config_.clients.connections;
@@ -85,20 +89,39 @@ Standing Server::standing() const {
   standing.accepted = accepted_;
   standing.turned_away = turned_away_;
   standing.buffer_bytes = static_cast<std::uint64_t>(buffer_bytes_);
+  standing.buffer_bytes_max = config_.clients.buffer_bytes;
   standing.signed_in = static_cast<std::uint64_t>(std::count_if(
       connections_.begin(), connections_.end(), [](const auto& entry) { return entry.second->user() != nullptr; }));
   standing.refused_sign_ins = sign_ins_.refused();
+  standing.refused = refused_;
   standing.state_bytes_max = config_.settings.state_bytes_max;
-  engine_.inspect([&](const State& state) {
-    standing.state_bytes = state.bytes();
-    standing.tasks = state.tasks().tasks();
-    standing.domains = state.work().domains();
-    standing.locks = state.locks().locks();
-    standing.fence = state.fence().value;
-  });
+  standing.engine = engine_.figures(kNamesShown);
+  standing.domains = lock_figures_.by_domain();
   standing.durable = ports_.journal.durable();
   standing.has_room = ports_.journal.has_room();
+  standing.journal = ports_.journal.figures();
   return standing;
+}
+
+// Found by its connection's number; a flood of them is counted, and not written down.
+void Server::on_refusal(const wire::Refusal& refusal) {
+  ++refused_[static_cast<std::size_t>(refusal.code)];
+  const bool is_all_told = is_logged(LogLevel::kDebug);
+  if (!is_logged(LogLevel::kInfo) || (!is_all_told && !refusals_.lets_through())) return;
+  tell_left_out();
+  const auto found = connections_.find(refusal.client_id);
+  const auto user = found == connections_.end() ? nullptr : found->second->user();
+  log_event(is_all_told ? LogLevel::kDebug : LogLevel::kInfo, "request.refused", "",
+            {{"client", refusal.client_id},
+             {"address", found == connections_.end() ? "" : found->second->address()},
+             {"user", user == nullptr ? "" : user->name},
+             {"verb", refusal.verb},
+             {"code", to_string(refusal.code)}});
+}
+
+void Server::tell_left_out() {
+  const std::uint64_t count = refusals_.take_held_back();
+  if (count > 0) log_info("request.refused.more", "--log-level debug tells of each", {{"count", count}});
 }
 
 // The last two are for tools that ask a Redis about its durability.

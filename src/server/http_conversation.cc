@@ -4,9 +4,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "server/config.h"
+#include "server/log.h"
 #include "wire/authorization.h"
 #include "wire/permissions.h"
 
@@ -32,9 +32,9 @@ bool is_of_own_page(const HttpRequest& request) {
 
 std::string http_text(const wire::HttpReply& reply, bool has_body, bool is_last) {
   std::string text = fmt::format(
-      "HTTP/1.1 {} {}\r\nServer: tenured\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
+      "HTTP/1.1 {} {}\r\nServer: tenured\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
       "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
-      reply.status, http_reason(reply.status), reply.body.size());
+      reply.status, http_reason(reply.status), reply.content_type, reply.body.size());
   if (reply.status == 401) text += kChallenges;
   if (!reply.allow.empty()) text += fmt::format("Allow: {}\r\n", reply.allow);
   if (is_last) text += "Connection: close\r\n";
@@ -156,6 +156,7 @@ wire::Talk::Profile HttpConversation::profile() const {
 // --- exchanges ---
 
 void HttpConversation::begin(const HttpRequest& request) {
+  subject_ = {};
   is_head_ = request.method == "HEAD";
   is_last_ = is_last_ || !request.keeps_alive;
   is_old_ = request.is_old;
@@ -188,12 +189,14 @@ void HttpConversation::answer(wire::HttpReply reply) {
 }
 
 void HttpConversation::finish(const wire::HttpReply& reply) {
+  subject_ = exchange_->subject();
   undelivered_.emplace_back(taken_ + output_.size(), std::move(exchange_));
   write(reply);
 }
 
 // What is not understood has no body to leave out.
 void HttpConversation::refuse(const Failure& failure, std::optional<int> status) {
+  subject_ = {};
   is_head_ = false;
   is_last_ = true;
   write(wire::http_error(failure, status));
@@ -201,6 +204,7 @@ void HttpConversation::refuse(const Failure& failure, std::optional<int> status)
 
 void HttpConversation::write(const wire::HttpReply& reply) {
   if (reply.is_stream) return begin_stream();
+  if (reply.code) house_.on_refusal({.client_id = terms_.client_id, .code = *reply.code, .verb = subject_});
   output_ += http_text(reply, !is_head_, is_last_);
   is_ending_ = is_last_;
 }
@@ -231,7 +235,7 @@ void HttpConversation::write_events() {
   const bool is_in_time = stream_->read(events, kPieceBytes);
   write_piece(events);
   if (is_in_time) return;
-  spdlog::warn("client {} is cut off: it does not take its events", terms_.client_id);
+  log_warning("client.cut_off", "it does not take its events", {{"client", terms_.client_id}});
   stream_.reset();
   is_ending_ = true;
 }

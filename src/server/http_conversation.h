@@ -26,6 +26,7 @@
 #include "wire/conversation.h"
 #include "wire/http_exchange.h"
 #include "wire/input_buffer.h"
+#include "wire/refusal.h"
 #include "wire/talk.h"
 
 namespace tenure::server {
@@ -56,6 +57,8 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
     // Events from behind the one of this id, or from now on. Output is asked for when there are more.
     virtual Result<std::unique_ptr<Events::Stream>> open_events(std::uint64_t client_id,
                                                                 const std::optional<std::string>& last_id) = 0;
+    // A request is answered with an error.
+    virtual void on_refusal(const wire::Refusal& /*refusal*/) {}
   };
 
   // Engine, house and clock outlive it.
@@ -120,6 +123,7 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   std::optional<Failure> denial_;                 // why nobody stands for the request that is arriving
   bool is_signing_in_ = false;                    // who does is being found out
   std::shared_ptr<wire::HttpExchange> exchange_;  // under way
+  std::string_view subject_;                      // of that; empty: none is known
   bool is_head_ = false;                          // of that: the reply has no body
   bool is_last_ = false;                          // of that: the connection ends behind it
   bool is_old_ = false;                           // of that: no chunks

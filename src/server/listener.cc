@@ -4,7 +4,8 @@
 
 #include <boost/asio/ip/v6_only.hpp>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
+
+#include "server/log.h"
 
 namespace tenure::server {
 namespace {
@@ -107,7 +108,9 @@ void Listener::accept_some() {
 
 void Listener::pause(const error_code& why) {
   if (!std::exchange(is_pause_told_, true)) {
-    spdlog::warn("{}: cannot accept connections: {}; who wants to connect waits", text_of(address_), why.message());
+    log_warning("accept.failed",
+                fmt::format("cannot accept connections: {}; who wants to connect waits", why.message()),
+                {{"address", text_of(address_)}});
   }
   pause_.expires_after(kPause);
   pause_.async_wait([this](const error_code& error) {

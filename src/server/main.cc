@@ -6,8 +6,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <fmt/core.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <tenure/version.h>
 #include "authority/seat.h"
@@ -15,7 +13,9 @@
 #include "base/files.h"
 #include "server/config.h"
 #include "server/listener.h"
+#include "server/log.h"
 #include "server/server.h"
+#include "server/starts.h"
 #include "server/tls.h"
 #include "users/users.h"
 
@@ -27,13 +27,6 @@ using namespace tenure::server;  // NOLINT(google-build-using-namespace)
 // Files of the journal, listeners, what libraries need.
 constexpr rlim_t kOtherFiles = 128;
 
-void set_up_log() {
-  auto log = spdlog::stderr_logger_mt("tenured");
-  log->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l: %v", spdlog::pattern_time_type::utc);
-  log->flush_on(spdlog::level::info);
-  spdlog::set_default_logger(std::move(log));
-}
-
 // As many file descriptors as connections may need; tells if the system does not give them.
 void raise_file_limit(std::uint64_t connections) {
   rlimit limit{};
@@ -44,14 +37,14 @@ void raise_file_limit(std::uint64_t connections) {
   if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
   raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &raised);
-  spdlog::warn(
-      "this process may have {} open files, which is too few for {} connections: raise its limit (ulimit -n), "
-      "or lower --connections",
-      raised.rlim_cur, connections);
+  log_warning("files.few",
+              fmt::format("this process may have {} open files, which is too few for {} connections: raise "
+                          "its limit (ulimit -n), or lower --connections",
+                          raised.rlim_cur, connections));
 }
 
 int refuse(const Failure& failure) {
-  spdlog::error("not started: {}", failure.message);
+  log_error("not_started", failure.message);
   return 1;
 }
 
@@ -59,15 +52,16 @@ using Addresses = std::vector<std::pair<Face, boost::asio::ip::tcp::endpoint>>;
 
 void tell_addresses(const Addresses& addresses, bool has_tls) {
   for (const auto& [face, address] : addresses) {
-    spdlog::info("{}{}",
-                 face == Face::kRedis ? "listening at "
-                 : has_tls            ? "serving HTTP at https://"
-                                      : "serving HTTP at http://",
-                 text_of(address));
+    if (face == Face::kRedis) {
+      log_info("listening", "", {{"protocol", "resp"}, {"address", text_of(address)}});
+    } else {
+      const std::string url = fmt::format("{}://{}", has_tls ? "https" : "http", text_of(address));
+      log_info("listening", "", {{"protocol", "http"}, {"address", text_of(address)}, {"url", url}});
+    }
   }
   const auto& first = addresses.front().second;
-  spdlog::info("try: redis-cli {}-h {} -p {} LOCK.ACQUIRE orders 12345 me", has_tls ? "--tls " : "",
-               first.address().to_string(), first.port());
+  log_info("started", fmt::format("try: redis-cli {}-h {} -p {} LOCK.ACQUIRE orders 12345 me", has_tls ? "--tls " : "",
+                                  first.address().to_string(), first.port()));
 }
 
 // Null: there need be none.
@@ -89,12 +83,19 @@ Result<std::shared_ptr<const TlsIdentity>> read_identity(const Config& config) {
                      "--tls-client-ca: expected --users, whom certificates name; found none: everybody may do all");
   }
   auto identity = TlsIdentity::load(real_files(), config.tls);
-  if (identity && (*identity)->is_out_of_date()) spdlog::warn("{}", out_of_date(config.tls));
+  if (identity && (*identity)->is_out_of_date()) log_warning("certificate.out_of_date", out_of_date(config.tls));
   return identity;
 }
 
+// Nobody is kept from working by it.
+std::uint64_t count_restarts(const std::string& folder) {
+  const auto before = count_start(real_files(), folder);
+  if (!before) log_warning("start.not_counted", before.error().message);
+  return before.value_or(0);
+}
+
 int serve(Config config) {
-  spdlog::info("tenured {}", kVersion);
+  log_info("starting", "", {{"version", kVersion}});
   std::signal(SIGPIPE, SIG_IGN);
   raise_file_limit(config.clients.connections);
   auto users = read_users(config.users);
@@ -104,7 +105,7 @@ int serve(Config config) {
   boost::asio::io_context io(1);
   auto listeners = bind_all(io, config);
   if (!listeners) return refuse(listeners.error());
-  config.storage.tell = [](const std::string& line) { spdlog::info("{}", line); };
+  config.storage.tell = [](const std::string& line) { log_info("journal", line); };
   auto seat = Seat::open(config.folder, config.settings, config.storage);
   if (!seat) {
     Failure failure = seat.error();
@@ -120,21 +121,23 @@ int serve(Config config) {
                  .snapshots = (*seat)->snapshots(),
                  .clock = (*seat)->clock(),
                  .users = *users,
-                 .identity = *identity},
+                 .identity = *identity,
+                 .replay_time = (*seat)->replay_time(),
+                 .restarts = count_restarts(config.folder)},
                 std::move(*listeners), SystemEntropy().next());
   if (const auto open = server.open(); !open) return refuse(open.error());
   tell_addresses(addresses, *identity != nullptr);
   const auto served = server.run();
   const auto closed = (*seat)->close();
   if (!served) {
-    spdlog::error("failed: {}; start again, which reads the journal anew", served.error().message);
+    log_error("failed", fmt::format("{}; start again, which reads the journal anew", served.error().message));
     return 1;
   }
   if (!closed) {
-    spdlog::error("the journal could not be closed: {}", closed.error().message);
+    log_error("failed", fmt::format("the journal could not be closed: {}", closed.error().message));
     return 1;
   }
-  spdlog::info("stopped");
+  log_info("stopped", "");
   return 0;
 }
 
@@ -146,11 +149,12 @@ int main(int argc, char** argv) {
     std::fputs(farewell->text.c_str(), farewell->status == 0 ? stdout : stderr);
     return farewell->status;
   }
-  set_up_log();
+  const auto& config = std::get<Config>(read);
+  set_up_log(config.log_level, config.log_format);
   try {
-    return serve(std::get<Config>(read));
+    return serve(config);
   } catch (const std::exception& error) {
-    spdlog::critical("stopped by an error: {}", error.what());
+    log_error("failed", fmt::format("stopped by an error: {}", error.what()));
     return 1;
   }
 }

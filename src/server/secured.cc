@@ -2,9 +2,8 @@
 #include <array>
 #include <cerrno>
 
-#include <spdlog/spdlog.h>
-
 #include "server/connection.h"
+#include "server/log.h"
 
 namespace tenure::server {
 namespace {
@@ -21,8 +20,8 @@ void Connection::shake_hands() {
   const Outcome outcome = tls_->shake_hands().outcome;
   if (outcome == Outcome::kDone) return end_handshake();
   if (outcome == Outcome::kEnd || outcome == Outcome::kFailed) {
-    spdlog::info("client {} at {}: no TLS: {}", id(), address_,
-                 outcome == Outcome::kEnd ? "it has hung up" : tls_->why());
+    log_info("tls.refused", outcome == Outcome::kEnd ? "it has hung up" : tls_->why(),
+             {{"client", id()}, {"address", address_}});
     close();
   }
 }

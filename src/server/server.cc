@@ -5,7 +5,6 @@
 
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 namespace tenure::server {
 namespace {
@@ -33,6 +32,7 @@ Server::Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Li
       engine_(ports.engine),
       run_id_(run_id),
       since_(ports.clock.boot()),
+      started_at_(ports.clock.wall()),
       listeners_(std::move(listeners)),
       readiness_(ports.io, [this](std::uint64_t id, Readiness::News news) { on_news(id, news); }),
       signals_(ports.io),
@@ -68,6 +68,7 @@ void Server::begin() {
   });
   engine_.on_ready([this] { wake(); });
   engine_.on_failure([this](const Failure& failure) { asio::post(ports_.io, [this, failure] { fail(failure); }); });
+  engine_.watch_locks(&lock_figures_);
   look_around();
 }
 
@@ -194,6 +195,7 @@ void Server::look_around() {
       connection->close_if_stranger();
     }
     forget_events();
+    tell_left_out();
     look_around();
   });
 }
@@ -202,6 +204,7 @@ void Server::look_around() {
 void Server::let_go() {
   engine_.on_earlier_due(nullptr);
   engine_.on_failure(nullptr);
+  engine_.watch_locks(nullptr);
   while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
   engine_.on_ready(nullptr);
 }
@@ -335,11 +338,12 @@ void Server::begin_to_stop(const std::string& reason, Millis at_most) {
   deadline_.expires_after(at_most);
   deadline_.async_wait([this](const error_code& error) {
     if (error) return;
-    spdlog::warn("{} connections did not take their answers in time, and are cut off", connections_.size());
+    log_warning("stopping.cut_off", "these connections did not take their answers in time, and are cut off",
+                {{"connections", connections_.size()}});
     is_over_ = true;
   });
   if (std::exchange(is_stopping_, true)) return;
-  spdlog::info("stopping: {}", reason);
+  log_info("stopping", reason);
   for (const auto& listener : listeners_) listener->close();
   // Before those who wait are answered: their answers say that they are the last.
   for (const auto& [id, connection] : connections_) connection->end();

@@ -9,6 +9,7 @@
 // The journal's thread does nothing but write: a batch that is durable wakes the loop, once.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,8 @@
 #include "server/events.h"
 #include "server/http_conversation.h"
 #include "server/listener.h"
+#include "server/lock_figures.h"
+#include "server/log.h"
 #include "server/readiness.h"
 #include "server/sign_ins.h"
 #include "server/standing.h"
@@ -44,6 +47,10 @@
 #include "wire/talk.h"
 
 namespace tenure::server {
+
+// Refused requests that are logged, unless all are (level debug).
+inline constexpr double kRefusalsAtOnce = 50;
+inline constexpr double kRefusalsPerSecond = 10;
 
 // One thread, that of `run`; only `stop` and what wakes it are for any.
 class Server final : private wire::Conversation::House, private HttpConversation::House, private Connection::Owner {
@@ -60,6 +67,8 @@ class Server final : private wire::Conversation::House, private HttpConversation
     std::shared_ptr<const users::Users> users{};
     // What is shown to clients; null: the ports are plain.
     std::shared_ptr<const TlsIdentity> identity{};
+    Millis replay_time{0};       // what the journal's opening took
+    std::uint64_t restarts = 0;  // on its folder
   };
   Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
   ~Server() override;
@@ -99,6 +108,9 @@ class Server final : private wire::Conversation::House, private HttpConversation
   std::optional<Failure> refusal(const users::User& user, const wire::Verb& verb,
                                  const wire::Request& request) override;
   wire::HttpReply show(const wire::ServerPage& page) override;
+  void on_attempt(const wire::LockAttempt& attempt) override { lock_figures_.on_attempt(attempt); }
+  void on_refusal(const wire::Refusal& refusal) override;
+  void tell_left_out();
   [[nodiscard]] Standing standing() const;
   Result<std::unique_ptr<Events::Stream>> open_events(std::uint64_t client_id,
                                                       const std::optional<std::string>& last_id) override;
@@ -107,6 +119,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void check(std::uint64_t client_id, const wire::Credentials& credentials, wire::Conversation::SignIn done);
   std::optional<Failure> refusal(const users::User* user, const wire::Verb& verb, const wire::Request& request);
   [[nodiscard]] Result<SignIns::UserPointer> as_of_now(const SignIns::UserPointer& user) const;
+  void log_refused_sign_in(std::uint64_t id) const;
   void await_reload();
   void reload_users();
   void reload_identity();
@@ -154,6 +167,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   Engine& engine_;
   const std::uint64_t run_id_;
   const Millis since_;
+  const Instant started_at_;
   std::thread::id loop_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   Readiness readiness_;
@@ -167,8 +181,11 @@ class Server final : private wire::Conversation::House, private HttpConversation
   SignIns sign_ins_;
   std::shared_ptr<const TlsIdentity> identity_;
   absl::btree_set<std::uint64_t> strangers_;  // connections of whom it is not known who they are
-  Events events_;                                                            // outlives the connections, which listen
-  Millis last_listened_{0};                                                  // when somebody last did
+  Events events_;                             // outlives the connections, which listen
+  Millis last_listened_{0};                   // when somebody last did
+  LockFigures lock_figures_;
+  std::array<std::uint64_t, kErrorCodes.size()> refused_{};                  // requests, by code
+  LogValve refusals_{kRefusalsAtOnce, kRefusalsPerSecond};                   // into the log
   absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
   std::vector<std::uint64_t> answered_;                                      // connections that have answers
   std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <unistd.h>
 #include <variant>
 
@@ -9,6 +10,7 @@
 
 #include <tenure/version.h>
 #include "base/pattern.h"
+#include "server/families.h"
 #include "wire/json_writer.h"
 
 namespace tenure::server {
@@ -21,14 +23,22 @@ bool is_same(std::string_view one, std::string_view other) {
                     [](char a, char b) { return lower(a) == lower(b); });
 }
 
-// What a field says; INFO writes true as 1.
-using Told = std::variant<std::string, std::uint64_t, bool>;
+// What a field says; INFO writes true as 1, and parts as a=1,b=2.
+using Parts = std::vector<std::pair<std::string, double>>;
+using Told = std::variant<std::string, std::uint64_t, bool, double, Parts>;
 struct Section {
   std::string_view name;
-  std::vector<std::pair<std::string_view, Told>> fields;
+  std::vector<std::pair<std::string, Told>> fields;
 };
 
-std::vector<Section> sections_of(const Standing& standing) {
+std::uint64_t all_of(const ByBook& values) { return values.tasks + values.work + values.locks; }
+
+std::uint64_t all_of(const QueuePage::Entry& tasks) {
+  return tasks.waiting + tasks.delayed + tasks.leased + tasks.completed + tasks.failed + tasks.dead;
+}
+
+// What Redis' tools look for, and what is no number.
+std::vector<Section> plain_sections_of(const Standing& standing) {
   return {
       {"Server",
        {{"tenure_version", std::string(kVersion)},
@@ -50,19 +60,89 @@ std::vector<Section> sections_of(const Standing& standing) {
         {"signed_in_clients", standing.signed_in},
         {"refused_sign_ins", standing.refused_sign_ins}}},
       {"State",
-       {{"state_bytes", standing.state_bytes},
+       {{"state_bytes", all_of(standing.engine.bytes)},
         {"state_bytes_max", standing.state_bytes_max},
-        {"tasks", standing.tasks},
-        {"work_domains", standing.domains},
-        {"locks", standing.locks},
-        {"fence", standing.fence}}},
+        {"tasks", all_of(standing.engine.tasks)},
+        {"work_domains", standing.engine.domains},
+        {"locks", standing.engine.locks},
+        {"fence", standing.engine.fence}}},
       {"Journal",
        {{"durability", std::string("sync")}, {"durable_frame", standing.durable}, {"has_room", standing.has_room}}},
   };
 }
 
+// Clients take INFO apart at these.
+std::string without_separators(std::string_view name) {
+  std::string text;
+  for (const char letter : name) {
+    const bool separates = letter == ':' || letter == ',' || letter == '=' || letter == '%';
+    text += separates ? fmt::format("%{:02X}", static_cast<unsigned char>(letter)) : std::string(1, letter);
+  }
+  return text;
+}
+
+// leases_granted for tenure_leases_granted_total; behind it the queue or the domain, if it is about one.
+std::string field_of(const Family& family, const Family::Sample& sample) {
+  std::string_view name = family.name;
+  if (name.starts_with("tenure_")) name.remove_prefix(7);
+  if (name.ends_with("_total")) name.remove_suffix(6);
+  return sample.name.empty() ? std::string(name) : fmt::format("{}_{}", name, without_separators(sample.name));
+}
+
+// One part for each sample of a field: by its label, a histogram by its count and sum.
+void add_parts(Parts& parts, const Family::Sample& sample) {
+  const std::string label = sample.labels.empty() ? "" : std::string(sample.labels.front().second);
+  if (sample.histogram == nullptr) {
+    parts.emplace_back(label, sample.value);
+    return;
+  }
+  const std::string begin = label.empty() ? "" : label + "_";
+  parts.emplace_back(begin + "count", static_cast<double>(sample.histogram->count()));
+  parts.emplace_back(begin + "sum", sample.histogram->sum());
+}
+
+void add_family(Section& section, const Family& family) {
+  for (const Family::Sample& sample : family.samples) {
+    std::string name = field_of(family, sample);
+    auto field = std::find_if(section.fields.begin(), section.fields.end(),
+                              [&](const auto& known) { return known.first == name; });
+    if (sample.labels.empty() && sample.histogram == nullptr) {
+      if (field == section.fields.end()) section.fields.emplace_back(std::move(name), sample.value);
+      continue;
+    }
+    if (field == section.fields.end()) {
+      section.fields.emplace_back(std::move(name), Parts());
+      field = std::prev(section.fields.end());
+    }
+    add_parts(std::get<Parts>(field->second), sample);
+  }
+}
+
+std::vector<Section> sections_of(const Standing& standing) {
+  std::vector<Section> sections = plain_sections_of(standing);
+  for (const Family& family : families_of(standing)) {
+    if (family.name == "tenure_build_info") continue;
+    auto section = std::find_if(sections.begin(), sections.end(),
+                                [&](const Section& known) { return known.name == family.section; });
+    if (section == sections.end()) section = sections.insert(sections.end(), {.name = family.section, .fields = {}});
+    add_family(*section, family);
+  }
+  return sections;
+}
+
+std::string number_text(double value) {
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+}
+
 std::string info_line(std::string_view name, const Told& told) {
   if (const auto* text = std::get_if<std::string>(&told)) return fmt::format("{}:{}\r\n", name, *text);
+  if (const auto* value = std::get_if<double>(&told)) return fmt::format("{}:{}\r\n", name, number_text(*value));
+  if (const auto* parts = std::get_if<Parts>(&told)) {
+    std::string text;
+    for (const auto& [part, value] : *parts)
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", part, number_text(value));
+    return fmt::format("{}:{}\r\n", name, text);
+  }
   const auto* yes = std::get_if<bool>(&told);
   return fmt::format("{}:{}\r\n", name, yes != nullptr ? (*yes ? 1 : 0) : std::get<std::uint64_t>(told));
 }
@@ -71,6 +151,14 @@ std::string info_line(std::string_view name, const Told& told) {
 void put_told(wire::JsonWriter& out, std::string_view name, const Told& told) {
   if (const auto* text = std::get_if<std::string>(&told)) return out.bytes(name, *text);
   if (const auto* yes = std::get_if<bool>(&told)) return out.field(name, *yes);
+  if (const auto* value = std::get_if<double>(&told)) return out.field(name, *value);
+  if (const auto* parts = std::get_if<Parts>(&told)) {
+    out.name(name);
+    out.begin_object();
+    for (const auto& [part, value] : *parts) out.field(part, value);
+    out.end_object();
+    return;
+  }
   out.field(name, std::get<std::uint64_t>(told));
 }
 

@@ -15,7 +15,8 @@ using ::testing::StartsWith;
 
 std::string sections(const std::vector<std::string_view>& wanted) {
   Standing standing;
-  standing.tasks = 3;
+  standing.engine.tasks.waiting = 2;
+  standing.engine.tasks.dead = 1;
   standing.signed_in = 4;
   standing.refused_sign_ins = 5;
   return describe(standing, wanted);
@@ -42,7 +43,8 @@ TEST(StandingTest, JsonSaysTheSame) {
   const std::string text = describe_json(standing);
   EXPECT_THAT(text, StartsWith(fmt::format(R"({{"server":{{"tenure_version":"{}","process_id":)", kVersion)));
   EXPECT_THAT(text, HasSubstr(R"("addresses":"127.0.0.1:8368","http_addresses":"")"));
-  EXPECT_THAT(text, HasSubstr(R"("loading":false,"stopping":true},"clients":{"connected_clients":0,)"));
+  EXPECT_THAT(text, HasSubstr(R"("loading":false,"stopping":true,)"));
+  EXPECT_THAT(text, HasSubstr(R"("replay_seconds":0},"clients":{"connected_clients":0,)"));
   EXPECT_THAT(describe(standing, {}), HasSubstr("\r\nstopping:1\r\n"));
 }
 

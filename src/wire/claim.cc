@@ -22,6 +22,15 @@ LockName unpacked(std::string_view text) {
 
 LockClaim::LockClaim(const LockName& lock) : lock_(packed(lock)) {}
 
+LockAttempt LockClaim::attempt(const Result<std::optional<LockGrant>>& result) const {
+  if (!result) return ended(LockAttempt::Outcome::kError);
+  return ended(*result ? LockAttempt::Outcome::kAcquired : LockAttempt::Outcome::kTimeout);
+}
+
+LockAttempt LockClaim::ended(LockAttempt::Outcome outcome) const {
+  return {.domain = unpacked(lock_).domain, .outcome = outcome, .seconds = watch_.seconds()};
+}
+
 // Nobody wants to know what becomes of it.
 void LockClaim::give_back(Engine& engine) const {
   if (!is_granted()) return;

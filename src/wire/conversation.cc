@@ -82,6 +82,7 @@ void Conversation::go_on() {
     if (step.outcome == RespParser::Outcome::kRequest) {
       begin_request(step.words);
     } else if (step.failure != nullptr) {
+      verb_ = {};
       refuse(*step.failure);
     }
     is_ending_ = is_ending_ || step.outcome == RespParser::Outcome::kBroken;
@@ -122,7 +123,12 @@ void Conversation::close() {
   is_ending_ = true;
   auto undelivered = std::move(grants_);
   for (Slot& slot : slots_) {
-    if (slot.is_done && slot.grant != nullptr) undelivered.push_back(std::move(slot.grant));
+    if (slot.grant == nullptr) continue;
+    if (slot.is_done) {
+      undelivered.push_back(std::move(slot.grant));
+    } else {
+      house_.on_attempt(slot.grant->claim.interrupted());
+    }
   }
   if (ticket_ != 0) engine_.cancel(ticket_);
   for (const auto& grant : undelivered) grant->claim.give_back(engine_);
@@ -141,8 +147,10 @@ Talk::Profile Conversation::profile() const {
 // --- requests ---
 
 void Conversation::begin_request(Words words) {
+  verb_ = {};
   const auto verb = find_verb(words);
   if (!verb) return refuse(verb.error());
+  verb_ = (*verb)->name;
   Request request;
   if (const auto fault = read_request(**verb, words, terms_.payload_bytes_max, request)) return refuse(*fault);
   if (const auto refusal = house_.refusal(*this, **verb, request)) return refuse(*refusal);
@@ -151,8 +159,11 @@ void Conversation::begin_request(Words words) {
 
 Conversation::Slot& Conversation::open_slot(bool waits) {
   is_waiting_ = waits;
-  return slots_.emplace_back(
-      Slot{.owner = shared_from_this(), .protocol = protocol_, .sees_secrets = sees_secrets_, .waits = waits});
+  return slots_.emplace_back(Slot{.owner = shared_from_this(),
+                                  .protocol = protocol_,
+                                  .verb = verb_,
+                                  .sees_secrets = sees_secrets_,
+                                  .waits = waits});
 }
 
 // Whoever made the request begin takes the output anyway.
@@ -167,6 +178,7 @@ void Conversation::reply(const Result<Done>& result) {
 }
 
 void Conversation::refuse(const Failure& failure) {
+  tell_refusal(verb_, failure);
   reply([&](RespWriter& out) { out.error(failure); });
 }
 
@@ -241,7 +253,10 @@ void Conversation::begin_sign_in(const Credentials& credentials, std::optional<A
 void Conversation::end_sign_in(Promise promise, const Result<UserPointer>& user,
                                const std::optional<Agreement>& hello) {
   is_signing_in_ = false;
-  if (!user) return std::move(promise).fulfil([&](RespWriter& out) { out.error(user.error()); });
+  if (!user) {
+    if (!is_closed_) tell_refusal(promise.slot_->verb, user.error());
+    return std::move(promise).fulfil([&](RespWriter& out) { out.error(user.error()); });
+  }
   sign_in(*user);
   if (!hello) return std::move(promise).answer(Result<Done>(Done{}));
   agree(*hello);

@@ -28,6 +28,7 @@
 #include "users/user.h"
 #include "wire/claim.h"
 #include "wire/input_buffer.h"
+#include "wire/refusal.h"
 #include "wire/replies.h"
 #include "wire/requests.h"
 #include "wire/resp_parser.h"
@@ -106,6 +107,10 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
     virtual void check(Conversation& conversation, const Credentials& credentials, SignIn done) = 0;
     // What only the server can answer. The request's texts are borrowed until it returns.
     virtual void serve(Conversation& conversation, const HouseRequests& request, Promise promise) = 0;
+    // Somebody has tried to take a lock.
+    virtual void on_attempt(const LockAttempt& /*attempt*/) {}
+    // A request is answered with an error.
+    virtual void on_refusal(const Refusal& /*refusal*/) {}
   };
 
   // Engine and house outlive it.
@@ -150,6 +155,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   struct Slot {
     std::shared_ptr<Conversation> owner;  // while the promise is not fulfilled
     Protocol protocol = Protocol::kResp2;
+    std::string_view verb{};
     bool sees_secrets = true;
     bool waits = false;
     bool is_done = false;
@@ -173,6 +179,9 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   void reply(absl::FunctionRef<void(RespWriter&)> write);
   void reply(const Result<Done>& result);
   void refuse(const Failure& failure);
+  void tell_refusal(std::string_view verb, const Failure& failure) {
+    house_.on_refusal({.client_id = terms_.client_id, .code = failure.code, .verb = verb});
+  }
   template <BookRequest T>
   void put(const T& request, Slot& slot);
   template <BookRequest T>
@@ -211,6 +220,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   InputBuffer input_;
   RespParser parser_;
   Protocol protocol_ = Protocol::kResp2;
+  std::string_view verb_;  // of the request that begins; empty: none is known
   bool is_ending_ = false;
   Ticket ticket_ = 0;  // of the last request that waited
   std::string name_;
@@ -237,8 +247,11 @@ void Conversation::Promise::answer(Result<Reply> result) && {
     if (result && !slot_->sees_secrets) hide_secrets(*result);
   }
   if constexpr (std::is_same_v<Reply, std::optional<LockGrant>>) {
+    if (!slot_->owner->is_closed_) slot_->owner->house_.on_attempt(slot_->grant->claim.attempt(result));
     if (result && *result) slot_->grant->claim.granted((*result)->token);
   }
+  // Once it is closed there may be no house any more.
+  if (!result && !slot_->owner->is_closed_) slot_->owner->tell_refusal(slot_->verb, result.error());
   std::move(*this).fulfil([&](RespWriter& out) { write_result(out, result); });
 }
 

@@ -34,7 +34,7 @@ std::optional<Failure> absence_of(const GetLock& request) {
 }  // namespace
 
 HttpReply http_error(const Failure& failure, std::optional<int> status) {
-  HttpReply reply{.status = status.value_or(http_status(failure.code))};
+  HttpReply reply{.status = status.value_or(http_status(failure.code)), .code = failure.code};
   JsonWriter out(reply.body);
   out.begin_object();
   out.name("error");
@@ -61,6 +61,7 @@ void HttpExchange::ask(const Question& question, std::uint64_t payload_bytes_max
     error.allow = std::move(destination.error().allow);
     return reply(std::move(error));
   }
+  subject_ = destination->page != nullptr ? destination->page->path : destination->verb->name;
   if (destination->page != nullptr) return show(*destination->page, question, destination->query);
   const bool is_post = destination->verb->route.method == "POST";
   NamedArguments arguments(*destination->verb, payload_bytes_max);
@@ -136,6 +137,7 @@ template <BookRequest T>
 void HttpExchange::answer(Result<BookReply<T>> result, const std::optional<Failure>& absence) {
   is_waiting_ = false;
   if constexpr (std::is_same_v<T, AcquireLock>) {
+    if (!is_closed_) house_.on_attempt(claim_->attempt(result));
     if (result && *result) claim_->granted((*result)->token);
     if (is_closed_) claim_->give_back(engine_);
   }
@@ -161,6 +163,7 @@ void HttpExchange::reply(HttpReply reply) {
 
 void HttpExchange::close() {
   if (std::exchange(is_closed_, true)) return;
+  if (claim_ && !is_answered_) house_.on_attempt(claim_->interrupted());
   if (ticket_ != 0 && is_waiting_) engine_.cancel(ticket_);
   if (is_answered_ && claim_) claim_->give_back(engine_);
 }

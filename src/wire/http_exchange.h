@@ -25,9 +25,11 @@ namespace tenure::wire {
 
 struct HttpReply {
   int status = 200;
-  std::string body{};      // JSON
-  std::string allow{};     // with 405: the methods that are
-  bool is_stream = false;  // the body is events, which whoever has the connection streams
+  std::string body{};
+  std::string allow{};  // with 405: the methods that are
+  std::string_view content_type = "application/json";
+  std::optional<ErrorCode> code{};  // of an error
+  bool is_stream = false;           // the body is events, which whoever has the connection streams
 };
 // {"error":{"code":"NOTASK","message":"..."}}, with the status of the code unless another is given.
 HttpReply http_error(const Failure& failure, std::optional<int> status = {});
@@ -56,6 +58,8 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
     [[nodiscard]] virtual bool has_users() const = 0;
     // Why this user may not ask this; nullopt: it may.
     virtual std::optional<Failure> refusal(const users::User& user, const Verb& verb, const Request& request) = 0;
+    // Somebody has tried to take a lock.
+    virtual void on_attempt(const LockAttempt& /*attempt*/) {}
   };
 
   // Called once, perhaps before `begin` returns; never once it is closed.
@@ -69,6 +73,8 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
   HttpExchange& operator=(const HttpExchange&) = delete;
   ~HttpExchange() = default;
 
+  // The verb or the page that it is about; empty: none is known.
+  [[nodiscard]] std::string_view subject() const { return subject_; }
   // True: it waits for something to happen.
   [[nodiscard]] bool is_waiting() const { return is_waiting_; }
   // Something of the reply has been sent.
@@ -101,6 +107,7 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
   const std::shared_ptr<const users::User> user_;
   Deliver deliver_;
   std::optional<LockClaim> claim_;
+  std::string_view subject_;
   Ticket ticket_ = 0;
   bool is_waiting_ = false;
   bool is_answered_ = false;

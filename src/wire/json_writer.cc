@@ -44,4 +44,6 @@ void JsonWriter::separate() {
   is_first_ = false;
 }
 
+std::string JsonWriter::number_text(double number) { return fmt::format("{}", number); }
+
 }  // namespace tenure::wire

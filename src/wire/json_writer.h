@@ -28,6 +28,8 @@ class JsonWriter {
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(std::integral auto number) { literal(std::to_string(number)); }
+  // Finite.
+  void value(std::floating_point auto number) { literal(number_text(number)); }
   void value(Instant at) { value(at.ms); }
   void value(Millis time) { value(time.count()); }
   void value(Fence fence) { value(fence.value); }
@@ -56,6 +58,7 @@ class JsonWriter {
   void end(char bracket);
   void literal(std::string_view text);
   void separate();
+  static std::string number_text(double number);
 
   std::string& out_;
   bool is_first_ = true;  // of its object, array or document, or behind a name: no comma is due

@@ -196,11 +196,12 @@ void describe_body(JsonWriter& out, const Verb& verb, const Path& path) {
 // --- answers ---
 
 template <class Schema>
-void describe_response(JsonWriter& out, std::string_view status, std::string_view meaning, const Schema& schema) {
+void describe_response(JsonWriter& out, std::string_view status, std::string_view meaning, const Schema& schema,
+                       std::string_view content_type = "application/json") {
   member(out, status, [&] {
     out.field("description", meaning);
     member(out, "content", [&] {
-      member(out, "application/json", [&] {
+      member(out, content_type, [&] {
         out.name("schema");
         schema();
       });
@@ -308,11 +309,12 @@ void describe_page(JsonWriter& out, const ServerPage& page) {
       members_of_array(out, "tags", [&] { out.value("server"); });
       if (page.subject == ServerPage::Subject::kEvents) return describe_events(out);
       member(out, "responses", [&] {
-        describe_response(out, "200", "As the summary says.", [&] {
+        const auto schema = [&] {
           out.begin_object();
-          out.field("type", "object");
+          out.field("type", page.content_type == "application/json" ? "object" : "string");
           out.end_object();
-        });
+        };
+        describe_response(out, "200", "As the summary says.", schema, page.content_type);
         describe_errors(out);
       });
     });

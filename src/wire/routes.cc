@@ -16,6 +16,7 @@ using Subject = ServerPage::Subject;
 constexpr ServerPage kServerPages[] = {
     {Subject::kStatus, Permission::kRead, "/v1/status", "Tells how the server stands: what INFO says."},
     {Subject::kEvents, Permission::kRead, "/v1/events", "Streams every record as it becomes durable."},
+    {Subject::kMetrics, Permission::kRead, "/metrics", "Tells the same as numbers, for Prometheus.", "text/plain"},
     {Subject::kHealth, Permission::kAnyone, "/healthz", "Answers while the server lives."},
     {Subject::kReadiness, Permission::kAnyone, "/readyz", "Answers 200 while the server takes requests, else 503."},
     {Subject::kDescription, Permission::kSignedIn, "/openapi.json", "Describes every route."},

@@ -17,11 +17,12 @@ namespace tenure::wire {
 
 // What the server tells of itself, besides its verbs; read with GET.
 struct ServerPage {
-  enum class Subject : std::uint8_t { kStatus, kHealth, kReadiness, kDescription, kEvents };
+  enum class Subject : std::uint8_t { kStatus, kMetrics, kEvents, kHealth, kReadiness, kDescription };
   Subject subject;
   Permission permission;
   std::string_view path;
   std::string_view summary;
+  std::string_view content_type = "application/json";
 };
 absl::Span<const ServerPage> server_pages();
 

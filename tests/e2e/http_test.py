@@ -42,7 +42,7 @@ class Description:
             if known == method and pattern.fullmatch(target.split("?")[0]):
                 self.seen.add((known, path))
                 response = operation["responses"].get(str(status)) or operation["responses"][f"{status // 100}XX"]
-                self.validate(response["content"]["application/json"]["schema"], body)
+                self.validate(next(iter(response["content"].values()))["schema"], body)
                 if status == 200 and request:
                     self.validate(operation["requestBody"]["content"]["application/json"]["schema"], request)
                 return
@@ -173,6 +173,9 @@ class Http(unittest.TestCase):
     def test_pages_of_the_server(self):
         self.assertEqual(self.get("/healthz"), {"status": "alive"})
         self.assertEqual(self.get("/readyz"), {"status": "ready"})
+        code, text = self.curl("/metrics")
+        self.assertIn("tenure_connections ", text)
+        self.description.check("GET", "/metrics", code, text)
         status = self.get("/v1/status")
         self.assertIn(f"127.0.0.1:{self.server.http_port}", status["server"]["http_addresses"])
         self.get("/openapi.json")

@@ -106,7 +106,7 @@ class Starts(unittest.TestCase):
 
     def test_logs_in_utc(self):
         with Tenured() as server:
-            self.assertRegex(server.lines[0], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info: tenured ")
+            self.assertRegex(server.lines[0], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info starting version=\d")
 
 
 class Stops(unittest.TestCase):

@@ -41,13 +41,11 @@ class Tenured:
     def _read(self, ready):
         for line in self.process.stderr:
             self.lines.append(line.rstrip("\n"))
-            found = re.search(r"listening at (\S+):(\d+)$", self.lines[-1])
+            found = re.search(r'listening.*protocol\W+(resp|http)\W+address(?:=|":")(\S+):(\d+)', self.lines[-1])
             if found:
-                self.addresses.append((found[1].strip("[]"), int(found[2])))
-            found = re.search(r"serving HTTP at https?://(\S+):(\d+)$", self.lines[-1])
-            if found:
-                self.http_addresses.append((found[1].strip("[]"), int(found[2])))
-            if " try: " in line:
+                addresses = self.addresses if found[1] == "resp" else self.http_addresses
+                addresses.append((found[2].strip("[]"), int(found[3])))
+            if "try: redis-cli" in line:
                 ready.set()
         ready.set()
 
