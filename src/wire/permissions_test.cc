@@ -233,6 +233,8 @@ constexpr Ask kRoutes[] = {
 // Pages of the server's own, and who may see them.
 constexpr Row kPages[] = {
     {"/v1/status", "ra", '*'},
+    {"/metrics", "ra", '*'},
+    {"/v1/events", "ra", '*'},
     {"/healthz", "+", '.'},
     {"/readyz", "+", '.'},
     {"/openapi.json", "*", '.'},

@@ -83,15 +83,16 @@ class Process {
   [[nodiscard]] bool has_cut() const { return !journal_->report().torn.empty(); }
   [[nodiscard]] const FileJournal::Report& report() const { return journal_->report(); }
 
-  // Asks; the answer comes with `flush`. then(const Reply&) is told what it says, if it is no error.
+  // Asks; the answer comes with `flush`, or at once. then(const Reply&) is told what it says, if it is no error.
   template <class Request, class Then>
   void put(const Request& request, const Then& then) {
     const std::size_t number = rests_on_.size();
+    rests_on_.push_back(journal_->durable());  // of an answer that comes at once
     engine_->put(request, [this, number, then](Result<ReplyOf<Request>> reply) {
       note_answer(number, reply ? nullptr : &reply.error());
       if (reply) then(*reply);
     });
-    rests_on_.push_back(noting_->last());
+    rests_on_[number] = noting_->last();
   }
   // Makes everything durable, and so has everything answered.
   void flush();
