@@ -155,17 +155,18 @@ std::optional<Result<ReplyOf<Request>>> Engine::ask_now(const Request& request,
 
 template <class Request>
 void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
-  std::optional<Result<ReplyOf<Request>>> at_once;
+  std::optional<Result<ReplyOf<Request>>> reply;
+  Callback<ReplyOf<Request>> at_once;
   {
     const MutexLock lock(mutex_);
-    auto reply = process(request);
-    if (is_settled(request, reply)) {
-      at_once.emplace(std::move(reply));
+    reply.emplace(process(request));
+    if (is_settled(request, *reply)) {
+      at_once = std::move(done);
     } else {
-      answer<ReplyOf<Request>>(std::move(done), std::move(reply));
+      answer<ReplyOf<Request>>(std::move(done), std::move(*reply));
     }
   }
-  if (at_once) done(std::move(*at_once));
+  if (at_once) at_once(std::move(*reply));
 }
 
 template <class Request>

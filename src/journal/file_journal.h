@@ -116,7 +116,7 @@ class FileJournal final : public Journal {
   bool is_writing_ TENURE_GUARDED_BY(mutex_) = false;      // somebody is
   bool needs_vouching_ TENURE_GUARDED_BY(mutex_) = false;  // what was written last
   bool is_quick_ TENURE_GUARDED_BY(mutex_) = false;        // writing was, the last time
-  JournalFigures figures_ TENURE_GUARDED_BY(mutex_);  // but for what the folder tells
+  JournalFigures figures_ TENURE_GUARDED_BY(mutex_);       // but for what the folder tells
   std::atomic<std::uint64_t> durable_{0};
   std::atomic<std::uint64_t> room_{0};       // left in the segment
   std::atomic<std::uint64_t> unwritten_{0};  // bytes of frames that will take some of it

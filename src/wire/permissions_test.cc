@@ -232,12 +232,8 @@ constexpr Ask kRoutes[] = {
 };
 // Pages of the server's own, and who may see them.
 constexpr Row kPages[] = {
-    {"/v1/status", "ra", '*'},
-    {"/metrics", "ra", '*'},
-    {"/v1/events", "ra", '*'},
-    {"/healthz", "+", '.'},
-    {"/readyz", "+", '.'},
-    {"/openapi.json", "*", '.'},
+    {"/v1/status", "ra", '*'}, {"/metrics", "ra", '*'}, {"/v1/events", "ra", '*'},
+    {"/healthz", "+", '.'},    {"/readyz", "+", '.'},   {"/openapi.json", "*", '.'},
 };
 
 const Row& row_of(const Ask& ask) {
