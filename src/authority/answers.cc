@@ -74,14 +74,12 @@ void Engine::take_ready(Round& round) {
 
 // Gives `first` and the answers that are ready.
 void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
-  const bool is_durable_now = round.commit_needed && round.may_stay && ports_.journal.commit_here();
-  if (round.commit_needed && !is_durable_now) ports_.journal.commit();
+  if (round.commit_needed) ports_.journal.commit();
   if (Giving* outer = giving()) {
     outer->more = true;
     return;
   }
   Giving giving(this);
-  giving.more = is_durable_now;
   first();
   while (true) {
     for (Answer& answer : round.ready) answer(round.failure ? &*round.failure : nullptr);
@@ -89,7 +87,6 @@ void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
     if (!giving.more) break;
     giving.more = false;
     const MutexLock lock(mutex_);
-    learn_durable();
     take_ready(round);
   }
 }
@@ -106,15 +103,16 @@ void Engine::hand_over() {
   do_round([] {});
 }
 
-void Engine::hand_over_and_stay() {
+// A lock is released and granted to the next: two frames. With more of them others are on their way, too.
+bool Engine::commit_here() {
+  constexpr std::uint64_t kFramesMax = 2;
   const Call call(*this);
-  Round round;
   {
     const MutexLock lock(mutex_);
-    end_round(round);
-    round.may_stay = appended_ - durable_ <= 2;
+    learn_durable();
+    if (failure_ || appended_ <= handed_over_ || appended_ - durable_ > kFramesMax) return false;
   }
-  finish(round, [] {});
+  return ports_.journal.commit_here();
 }
 
 void Engine::on_ready(std::function<void()> wake) {

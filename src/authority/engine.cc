@@ -285,7 +285,6 @@ void Engine::append_and_apply(const Records& records) {
     // Before it is applied: what a record views may be gone afterwards.
     note(record);
     tally_.count(record);
-    if (lock_watch_ != nullptr) tell_watch(record);
     std::string bytes;
     if (observer_) encode(record, bytes);
     const Broken broken = state_.apply(now_, record);

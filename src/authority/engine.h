@@ -99,9 +99,9 @@ class Engine final : private Journal::Listener {
   template <class Request>
   void put(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
   void hand_over() TENURE_EXCLUDES(mutex_);
-  // The same for whoever has nothing better to do: if it is one request alone that waits for the journal, this may make
-  // it durable, and answers it, before it returns.
-  void hand_over_and_stay() TENURE_EXCLUDES(mutex_);
+  // Before that, for whoever has nothing better to do: what was put is made durable on this thread, if it is little and
+  // the journal is quick. False: it was not.
+  bool commit_here() TENURE_EXCLUDES(mutex_);
 
   // Asks, and waits up to `block` for an answer that is not empty. The ticket is 0 when there was nothing to wait for.
   Ticket wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) TENURE_EXCLUDES(mutex_);
@@ -160,7 +160,8 @@ class Engine final : private Journal::Listener {
 
   // With at most so many queues.
   [[nodiscard]] EngineFigures figures(std::uint64_t queues_shown) const TENURE_EXCLUDES(mutex_);
-  // Tells at once of those that are held. It outlives the engine, or is replaced; null: no more is told.
+  // Told with the mutex held, and at once of those that are held. It outlives the engine, or is replaced; null: no more
+  // is told.
   void watch_locks(LockWatch* watch) TENURE_EXCLUDES(mutex_);
 
   // Called after every record with the state and the record's bytes: for tests that prove each step.
@@ -222,7 +223,6 @@ class Engine final : private Journal::Listener {
     absl::InlinedVector<Answer, 2> ready;
     std::optional<Failure> failure;
     bool commit_needed = false;
-    bool may_stay = false;  // until it is durable
   };
   // Does the work in a critical section, and then what that left to be done.
   template <class Work>
@@ -248,7 +248,6 @@ class Engine final : private Journal::Listener {
   bool tell_host() TENURE_EXCLUDES(host_mutex_);
 
   // --- figures.cc ---
-  void tell_watch(const Record& record) TENURE_REQUIRES(mutex_);
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
   static constexpr std::uint64_t kPromotionSlice = 256;  // delayed tasks whose time has come, in one go
@@ -341,7 +340,6 @@ class Engine final : private Journal::Listener {
   bool is_followed_ TENURE_GUARDED_BY(mutex_) = false;
   std::deque<DurableFrame> followed_ TENURE_GUARDED_BY(mutex_);  // not taken yet
   Tally tally_ TENURE_GUARDED_BY(mutex_);
-  LockWatch* lock_watch_ TENURE_GUARDED_BY(mutex_) = nullptr;
 
   // Soft state: gone with a restart.
   Waiters<LeaseWish> lease_waiters_ TENURE_GUARDED_BY(mutex_);

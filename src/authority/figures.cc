@@ -57,26 +57,7 @@ EngineFigures Engine::figures(std::uint64_t queues_shown) const {
 
 void Engine::watch_locks(LockWatch* watch) {
   const MutexLock lock(mutex_);
-  lock_watch_ = watch;
-  if (watch == nullptr) return;
-  state_.locks().visit_locks([&](const Lock& held) { watch->on_held(held.domain()); });
-}
-
-// Before the record is applied: the lock is still as it was.
-void Engine::tell_watch(const Record& record) {
-  const auto freed = [this](const auto& fact, bool has_expired) TENURE_REQUIRES(mutex_) {
-    const Lock* lock = state_.locks().find({fact.domain, fact.identifier, fact.space});
-    if (lock != nullptr) lock_watch_->on_freed(fact.domain, now_ - lock->granted_at, has_expired);
-  };
-  if (const auto* granted = std::get_if<record::LockGranted>(&record)) {
-    lock_watch_->on_held(granted->domain);
-  } else if (const auto* released = std::get_if<record::LockReleased>(&record)) {
-    if (released->holds == 0) freed(*released, false);
-  } else if (const auto* forced = std::get_if<record::LockForced>(&record)) {
-    freed(*forced, false);
-  } else if (const auto* expired = std::get_if<record::LockExpired>(&record)) {
-    freed(*expired, true);
-  }
+  state_.locks().watch(watch);
 }
 
 }  // namespace tenure

@@ -49,16 +49,4 @@ struct EngineFigures {
   std::uint64_t task_waiters = 0;
 };
 
-// Told, with the engine's mutex held, what becomes of locks; it must not call back.
-class LockWatch {
- public:
-  LockWatch() = default;
-  LockWatch(const LockWatch&) = delete;
-  LockWatch& operator=(const LockWatch&) = delete;
-  virtual ~LockWatch() = default;
-
-  virtual void on_held(std::string_view domain) = 0;
-  virtual void on_freed(std::string_view domain, Millis held, bool has_expired) = 0;
-};
-
 }  // namespace tenure

@@ -103,7 +103,14 @@ void LockBook::unbind(const Lock& lock) {
   }
 }
 
-void LockBook::free(Lock& lock) {
+void LockBook::watch(LockWatch* watch) {
+  watch_ = watch;
+  if (watch == nullptr) return;
+  locks_.visit_all([&](const Lock& held) { watch->on_held(held.domain()); });
+}
+
+void LockBook::free(Lock& lock, Instant stamp, bool has_expired) {
+  if (watch_ != nullptr) watch_->on_freed(lock.domain(), stamp - lock.granted_at, has_expired);
   changing(lock);
   expiries_.disarm(lock);
   locks_.remove(lock);
@@ -142,6 +149,7 @@ Broken LockBook::apply(const record::LockGranted& record, Instant stamp) {
   if (lock->is_bound) bind(*lock);
   changed(*lock);
   requests_.remember(record.request, stamp, LockAnswer{record.token, 1});
+  if (watch_ != nullptr) watch_->on_held(lock->domain());
   return nullptr;
 }
 
@@ -182,7 +190,7 @@ Broken LockBook::apply(const record::LockReleased& record, Instant stamp) {
   if (record.holds == 0) {
     if (record.cause == ReleaseCause::kDisconnected) remember_lost(*lock, LostCause::kDisconnected, stamp);
     if (record.cause == ReleaseCause::kUndelivered) remember_lost(*lock, LostCause::kUndelivered, stamp);
-    free(*lock);
+    free(*lock, stamp);
   } else {
     changing(*lock);
     lock->holds = record.holds;
@@ -198,7 +206,7 @@ Broken LockBook::apply(const record::LockExpired& record, Instant stamp) {
   if (lock->token != record.token) return "token must be the holder's";
   if (!is_expired(lock->expires_at, stamp)) return "lease must be expired";
   remember_lost(*lock, LostCause::kExpired, stamp);
-  free(*lock);
+  free(*lock, stamp, true);
   return nullptr;
 }
 
@@ -206,7 +214,7 @@ Broken LockBook::apply(const record::LockForced& record, Instant stamp) {
   Lock* lock = find_mutable(name_of_lock(record));
   if (const Broken broken = check_holder(lock, record.token, stamp)) return broken;
   remember_lost(*lock, LostCause::kForced, stamp);
-  free(*lock);
+  free(*lock, stamp);
   return nullptr;
 }
 

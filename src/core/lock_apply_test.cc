@@ -121,5 +121,30 @@ TEST_F(LockApplyTest, OnlyTheOldestIsForgotten) {
   EXPECT_EQ(0U, ledger.locks().bytes());
 }
 
+struct CountingWatch final : LockWatch {
+  void on_held(std::string_view domain) override { held += domain; }
+  void on_freed(std::string_view domain, Millis after, bool has_expired) override {
+    freed += fmt::format("{} after {}{} ", domain, after.count(), has_expired ? " expired" : "");
+  }
+  std::string held;
+  std::string freed;
+};
+
+TEST_F(LockApplyTest, WhoWatchesIsToldOfWhatIsHeldAndWhatIsFreed) {
+  CountingWatch watch;
+  ledger.locks().watch(&watch);
+  EXPECT_EQ("d", watch.held) << "held before";
+  EXPECT_EQ(nullptr, ledger.offer(lock_granted("j", token_of(5), expiry)));
+  EXPECT_EQ("dd", watch.held);
+  ledger.now = ledger.now + Millis{7};
+  EXPECT_EQ(nullptr, ledger.offer(released(0)));
+  ledger.now = expiry + Millis{1};
+  EXPECT_EQ(nullptr, ledger.offer(record::LockExpired{"s", "d", "j", token_of(5)}));
+  EXPECT_EQ("d after 7 d after 60001 expired ", watch.freed);
+  ledger.locks().watch(nullptr);
+  EXPECT_EQ(nullptr, ledger.offer(lock_granted("k", token_of(6), ledger.now + kMinute)));
+  EXPECT_EQ("dd", watch.held);
+}
+
 }  // namespace
 }  // namespace tenure

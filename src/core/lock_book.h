@@ -19,6 +19,7 @@
 #include "core/archive.h"
 #include "core/deadlines.h"
 #include "core/decision.h"
+#include "core/lock_watch.h"
 #include "core/record.h"
 
 namespace tenure {
@@ -207,15 +208,13 @@ class LockBook {
   [[nodiscard]] const Archive& archive() const { return archive_; }
   [[nodiscard]] std::uint64_t locks() const { return locks_.size(); }
 
-  // Calls visit(const Lock&) for every lock that is held.
-  template <class Visit>
-  void visit_locks(const Visit& visit) const {
-    locks_.visit_all(visit);
-  }
+  // Tells at once of those that are held. It outlives the book, or is replaced; null: no more is told.
+  void watch(LockWatch* watch);
+
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>
   void visit_entities(const Visit& visit) const {
-    visit_locks([&](const Lock& lock) { visit(Entity::kLock, lock); });
+    locks_.visit_all([&](const Lock& lock) { visit(Entity::kLock, lock); });
     lost_.visit_all([&](const LostLease& lost) { visit(Entity::kLostLease, lost); });
     for (const auto& [session, bound] : bound_) visit(Entity::kSession, bound);
     requests_.visit_all([&](const auto& memory) { visit(Entity::kRequest, memory); });
@@ -238,9 +237,10 @@ class LockBook {
   void insert(Lock& lock, std::uint64_t name_hash);
   LostLease& insert_lost(Token token, std::uint64_t name_hash, LostCause cause);
   void remember_lost(const Lock& lock, LostCause cause, Instant stamp);
-  void free(Lock& lock);
+  void free(Lock& lock, Instant stamp, bool has_expired = false);
 
   Common& common_;
+  LockWatch* watch_ = nullptr;
   Archive archive_;
   RequestMemories<LockAnswer> requests_;
   Table<Lock> locks_;

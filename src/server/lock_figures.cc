@@ -3,8 +3,10 @@
 namespace tenure::server {
 
 DomainFigures& LockFigures::of(std::string_view domain, bool may_be_new) {
+  // Whoever has just been told of is told of again soon.
+  if (last_ < domains_.size() && domains_[last_].domain == domain) return domains_[last_];
   const auto known = places_.find(domain);
-  if (known != places_.end()) return domains_[known->second];
+  if (known != places_.end()) return domains_[last_ = known->second];
   if (!may_be_new || domains_.size() >= kNamesShown || domain == kOthers) {
     if (!others_) others_.emplace().domain = kOthers;
     return *others_;
@@ -14,13 +16,9 @@ DomainFigures& LockFigures::of(std::string_view domain, bool may_be_new) {
   return domains_.back();
 }
 
-void LockFigures::on_held(std::string_view domain) {
-  const MutexLock lock(mutex_);
-  ++of(domain, true).active;
-}
+void LockFigures::on_held(std::string_view domain) { ++of(domain, true).active; }
 
 void LockFigures::on_freed(std::string_view domain, Millis held, bool has_expired) {
-  const MutexLock lock(mutex_);
   DomainFigures& figures = of(domain, true);
   --figures.active;
   figures.held_seconds.add(static_cast<double>(held.count()) / 1000);
@@ -29,7 +27,6 @@ void LockFigures::on_freed(std::string_view domain, Millis held, bool has_expire
 
 // What was refused may have a name that is none.
 void LockFigures::on_attempt(const wire::LockAttempt& attempt) {
-  const MutexLock lock(mutex_);
   DomainFigures& figures = of(attempt.domain, attempt.outcome == wire::LockAttempt::Outcome::kAcquired);
   auto& seconds = figures.attempts[static_cast<std::size_t>(attempt.outcome)];
   if (!seconds) seconds.emplace(DomainFigures::kSecondsBounds);
@@ -37,7 +34,6 @@ void LockFigures::on_attempt(const wire::LockAttempt& attempt) {
 }
 
 std::vector<DomainFigures> LockFigures::by_domain() const {
-  const MutexLock lock(mutex_);
   std::vector<DomainFigures> all = domains_;
   if (others_) all.push_back(*others_);
   return all;

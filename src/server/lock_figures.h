@@ -17,7 +17,6 @@
 
 #include "authority/figures.h"
 #include "base/histogram.h"
-#include "base/mutex.h"
 #include "wire/claim.h"
 
 namespace tenure::server {
@@ -39,24 +38,24 @@ struct DomainFigures {
   std::uint64_t active = 0;
 };
 
-// Thread-safe.
+// One thread: the loop's, on which everything is asked of the engine.
 class LockFigures final : public LockWatch {
  public:
-  void on_held(std::string_view domain) override TENURE_EXCLUDES(mutex_);
-  void on_freed(std::string_view domain, Millis held, bool has_expired) override TENURE_EXCLUDES(mutex_);
-  void on_attempt(const wire::LockAttempt& attempt) TENURE_EXCLUDES(mutex_);
+  void on_held(std::string_view domain) override;
+  void on_freed(std::string_view domain, Millis held, bool has_expired) override;
+  void on_attempt(const wire::LockAttempt& attempt);
 
   // In the order they were seen.
-  [[nodiscard]] std::vector<DomainFigures> by_domain() const TENURE_EXCLUDES(mutex_);
+  [[nodiscard]] std::vector<DomainFigures> by_domain() const;
 
  private:
   // A name that is not known yet gets numbers of its own, while there are some left.
-  DomainFigures& of(std::string_view domain, bool may_be_new) TENURE_REQUIRES(mutex_);
+  DomainFigures& of(std::string_view domain, bool may_be_new);
 
-  mutable Mutex mutex_;
-  absl::btree_map<std::string, std::size_t, std::less<>> places_ TENURE_GUARDED_BY(mutex_);
-  std::vector<DomainFigures> domains_ TENURE_GUARDED_BY(mutex_);
-  std::optional<DomainFigures> others_ TENURE_GUARDED_BY(mutex_);
+  absl::btree_map<std::string, std::size_t, std::less<>> places_;
+  std::vector<DomainFigures> domains_;
+  std::size_t last_ = 0;  // that was told of
+  std::optional<DomainFigures> others_;
 };
 
 }  // namespace tenure::server

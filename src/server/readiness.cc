@@ -28,7 +28,10 @@ void OwnSocket::close() {
   if (descriptor >= 0) ::close(descriptor);
 }
 
-Readiness::Readiness(boost::asio::io_context& io, Tell tell) : poll_(io, new_poll()), tell_(std::move(tell)) { wait(); }
+Readiness::Readiness(boost::asio::io_context& io, std::function<void()> begin, Tell tell)
+    : poll_(io, new_poll()), begin_(std::move(begin)), tell_(std::move(tell)) {
+  wait();
+}
 
 Result<Done> Readiness::watch(const OwnSocket& socket, std::uint64_t id) {
   epoll_event event{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {.u64 = id}};
@@ -47,6 +50,7 @@ void Readiness::wait() {
 void Readiness::look() {
   std::array<epoll_event, kSocketsAtOnce> events;  // NOLINT(cppcoreguidelines-pro-type-member-init): it is read into
   const int count = ::epoll_wait(poll_.native_handle(), events.data(), static_cast<int>(events.size()), 0);
+  begin_();
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events.at(static_cast<std::size_t>(i));
     tell_(event.data.u64, {.has_input = (event.events & EPOLLIN) != 0,

@@ -43,7 +43,8 @@ class Readiness {
   // Told of a socket's news, in no order; `id` is what it is watched as.
   using Tell = std::function<void(std::uint64_t id, News news)>;
 
-  Readiness(boost::asio::io_context& io, Tell tell);
+  // `begin` is called before there is news to be told of.
+  Readiness(boost::asio::io_context& io, std::function<void()> begin, Tell tell);
 
   // Until the socket is closed.
   Result<Done> watch(const OwnSocket& socket, std::uint64_t id);
@@ -53,6 +54,7 @@ class Readiness {
   void look();
 
   boost::asio::posix::stream_descriptor poll_;
+  const std::function<void()> begin_;
   const Tell tell_;
 };
 

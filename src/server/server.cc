@@ -30,11 +30,13 @@ Server::Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Li
     : config_(config),
       ports_(ports),
       engine_(ports.engine),
+      clock_(ports.clock),
       run_id_(run_id),
       since_(ports.clock.boot()),
       started_at_(ports.clock.wall()),
       listeners_(std::move(listeners)),
-      readiness_(ports.io, [this](std::uint64_t id, Readiness::News news) { on_news(id, news); }),
+      readiness_(
+          ports.io, [this] { clock_.look(); }, [this](std::uint64_t id, Readiness::News news) { on_news(id, news); }),
       signals_(ports.io),
       hang_ups_(ports.io),
       alarm_(ports.io),
@@ -112,9 +114,11 @@ void Server::read_rest() {
 
 // What is answered may let more requests begin, and those may be answered at once.
 void Server::end_round() {
+  clock_.look();
   do {
     pass_time();
-    engine_.hand_over_and_stay();
+    if (engine_.commit_here()) clock_.look();
+    engine_.hand_over();
     if (!answered_.empty()) go_on_with_answered();
     if (events_.is_begun()) tell_events();
     settle_all();
@@ -187,6 +191,7 @@ void Server::look_around() {
   patrol_.expires_after(kPatrol);
   patrol_.async_wait([this](const error_code& error) {
     if (error) return;
+    clock_.look();
     std::vector<std::shared_ptr<Connection>> all;
     all.reserve(connections_.size());
     for (const auto& [id, connection] : connections_) all.push_back(connection);
@@ -240,8 +245,8 @@ void Server::accept(asio::ip::tcp::socket socket, Face face) {
   }
   const std::uint64_t id = ++accepted_;
   Connection::Owner& owner = *this;
-  auto connection = std::make_shared<Connection>(std::move(socket), identity_, begin_talk(id, face), owner,
-                                                 config_.clients, ports_.clock);
+  auto connection =
+      std::make_shared<Connection>(std::move(socket), identity_, begin_talk(id, face), owner, config_.clients, clock_);
   connections_.emplace(id, connection);
   connection->start();
   if (const auto watched = readiness_.watch(connection->socket(), id); !watched) {
@@ -265,7 +270,7 @@ std::shared_ptr<wire::Talk> Server::begin_talk(std::uint64_t id, Face face) {
   if (face == Face::kHttp) {
     HttpConversation::House& house = *this;
     return std::make_shared<HttpConversation>(
-        engine_, house, ports_.clock,
+        engine_, house, clock_,
         HttpConversation::Terms{.client_id = id,
                                 .limits = {.body_bytes_max = config_.clients.request_bytes},
                                 .payload_bytes_max = config_.settings.payload_bytes_max,

@@ -39,6 +39,7 @@
 #include "server/lock_figures.h"
 #include "server/log.h"
 #include "server/readiness.h"
+#include "server/round_clock.h"
 #include "server/sign_ins.h"
 #include "server/standing.h"
 #include "server/tls.h"
@@ -108,6 +109,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   std::optional<Failure> refusal(const users::User& user, const wire::Verb& verb,
                                  const wire::Request& request) override;
   wire::HttpReply show(const wire::ServerPage& page) override;
+  [[nodiscard]] double seconds() const override { return clock_.seconds(); }
   void on_attempt(const wire::LockAttempt& attempt) override { lock_figures_.on_attempt(attempt); }
   void on_refusal(const wire::Refusal& refusal) override;
   void tell_left_out();
@@ -165,6 +167,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   const Config& config_;
   const Ports ports_;
   Engine& engine_;
+  RoundClock clock_;
   const std::uint64_t run_id_;
   const Millis since_;
   const Instant started_at_;

@@ -20,15 +20,15 @@ LockName unpacked(std::string_view text) {
 
 }  // namespace
 
-LockClaim::LockClaim(const LockName& lock) : lock_(packed(lock)) {}
+LockClaim::LockClaim(const LockName& lock, double at) : lock_(packed(lock)), asked_at_(at) {}
 
-LockAttempt LockClaim::attempt(const Result<std::optional<LockGrant>>& result) const {
-  if (!result) return ended(LockAttempt::Outcome::kError);
-  return ended(*result ? LockAttempt::Outcome::kAcquired : LockAttempt::Outcome::kTimeout);
+LockAttempt LockClaim::attempt(const Result<std::optional<LockGrant>>& result, double now) const {
+  if (!result) return ended(LockAttempt::Outcome::kError, now);
+  return ended(*result ? LockAttempt::Outcome::kAcquired : LockAttempt::Outcome::kTimeout, now);
 }
 
-LockAttempt LockClaim::ended(LockAttempt::Outcome outcome) const {
-  return {.domain = unpacked(lock_).domain, .outcome = outcome, .seconds = watch_.seconds()};
+LockAttempt LockClaim::ended(LockAttempt::Outcome outcome, double now) const {
+  return {.domain = unpacked(lock_).domain, .outcome = outcome, .seconds = now - asked_at_};
 }
 
 // Nobody wants to know what becomes of it.

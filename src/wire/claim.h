@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "authority/engine.h"
-#include "base/stopwatch.h"
 
 namespace tenure::wire {
 
@@ -21,22 +20,23 @@ struct LockAttempt {
 // One thread.
 class LockClaim {
  public:
-  explicit LockClaim(const LockName& lock);
+  // Asked for at this time, in seconds since whenever.
+  LockClaim(const LockName& lock, double at);
 
   void granted(const std::string& token) { token_ = token; }
   [[nodiscard]] bool is_granted() const { return !token_.empty(); }
   // What the attempt has come to, now that this is its answer; or that its caller has gone before there was one.
-  [[nodiscard]] LockAttempt attempt(const Result<std::optional<LockGrant>>& result) const;
-  [[nodiscard]] LockAttempt interrupted() const { return ended(LockAttempt::Outcome::kInterrupted); }
+  [[nodiscard]] LockAttempt attempt(const Result<std::optional<LockGrant>>& result, double now) const;
+  [[nodiscard]] LockAttempt interrupted(double now) const { return ended(LockAttempt::Outcome::kInterrupted, now); }
   // Gives back what was granted, if anything was and it is not lost by now.
   void give_back(Engine& engine) const;
 
  private:
-  [[nodiscard]] LockAttempt ended(LockAttempt::Outcome outcome) const;
+  [[nodiscard]] LockAttempt ended(LockAttempt::Outcome outcome, double now) const;
 
   std::string lock_;   // its name as one text
   std::string token_;  // empty: not granted
-  Stopwatch watch_;
+  double asked_at_;
 };
 
 }  // namespace tenure::wire

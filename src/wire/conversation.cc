@@ -127,7 +127,7 @@ void Conversation::close() {
     if (slot.is_done) {
       undelivered.push_back(std::move(slot.grant));
     } else {
-      house_.on_attempt(slot.grant->claim.interrupted());
+      house_.on_attempt(slot.grant->claim.interrupted(house_.seconds()));
     }
   }
   if (ticket_ != 0) engine_.cancel(ticket_);
@@ -213,7 +213,7 @@ void Conversation::ask(const AcquireLock& request) {
   }
   if (user_ != nullptr) acquire.request.user = user_->name;
   Slot& slot = open_slot(acquire.block > Millis{0});
-  slot.grant = std::make_unique<Grant>(Grant{.claim = LockClaim(acquire.request.lock)});
+  slot.grant = std::make_unique<Grant>(Grant{.claim = LockClaim(acquire.request.lock, house_.seconds())});
   put(acquire, slot);
 }
 

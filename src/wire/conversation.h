@@ -107,6 +107,8 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
     virtual void check(Conversation& conversation, const Credentials& credentials, SignIn done) = 0;
     // What only the server can answer. The request's texts are borrowed until it returns.
     virtual void serve(Conversation& conversation, const HouseRequests& request, Promise promise) = 0;
+    // The time in seconds since whenever, as exact as is free: to measure attempts by.
+    [[nodiscard]] virtual double seconds() const { return 0; }
     // Somebody has tried to take a lock.
     virtual void on_attempt(const LockAttempt& /*attempt*/) {}
     // A request is answered with an error.
@@ -247,7 +249,8 @@ void Conversation::Promise::answer(Result<Reply> result) && {
     if (result && !slot_->sees_secrets) hide_secrets(*result);
   }
   if constexpr (std::is_same_v<Reply, std::optional<LockGrant>>) {
-    if (!slot_->owner->is_closed_) slot_->owner->house_.on_attempt(slot_->grant->claim.attempt(result));
+    House& house = slot_->owner->house_;
+    if (!slot_->owner->is_closed_) house.on_attempt(slot_->grant->claim.attempt(result, house.seconds()));
     if (result && *result) slot_->grant->claim.granted((*result)->token);
   }
   // Once it is closed there may be no house any more.

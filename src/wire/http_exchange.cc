@@ -117,7 +117,7 @@ void HttpExchange::ask(const T& request) {
 void HttpExchange::ask(const AcquireLock& request) {
   AcquireLock acquire = request;
   if (user_ != nullptr) acquire.request.user = user_->name;
-  claim_.emplace(acquire.request.lock);
+  claim_.emplace(acquire.request.lock, house_.seconds());
   ask<AcquireLock>(acquire);
 }
 
@@ -137,7 +137,7 @@ template <BookRequest T>
 void HttpExchange::answer(Result<BookReply<T>> result, const std::optional<Failure>& absence) {
   is_waiting_ = false;
   if constexpr (std::is_same_v<T, AcquireLock>) {
-    if (!is_closed_) house_.on_attempt(claim_->attempt(result));
+    if (!is_closed_) house_.on_attempt(claim_->attempt(result, house_.seconds()));
     if (result && *result) claim_->granted((*result)->token);
     if (is_closed_) claim_->give_back(engine_);
   }
@@ -163,7 +163,7 @@ void HttpExchange::reply(HttpReply reply) {
 
 void HttpExchange::close() {
   if (std::exchange(is_closed_, true)) return;
-  if (claim_ && !is_answered_) house_.on_attempt(claim_->interrupted());
+  if (claim_ && !is_answered_) house_.on_attempt(claim_->interrupted(house_.seconds()));
   if (ticket_ != 0 && is_waiting_) engine_.cancel(ticket_);
   if (is_answered_ && claim_) claim_->give_back(engine_);
 }

@@ -58,6 +58,8 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
     [[nodiscard]] virtual bool has_users() const = 0;
     // Why this user may not ask this; nullopt: it may.
     virtual std::optional<Failure> refusal(const users::User& user, const Verb& verb, const Request& request) = 0;
+    // The time in seconds since whenever, as exact as is free: to measure attempts by.
+    [[nodiscard]] virtual double seconds() const { return 0; }
     // Somebody has tried to take a lock.
     virtual void on_attempt(const LockAttempt& /*attempt*/) {}
   };
