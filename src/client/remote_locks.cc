@@ -1,0 +1,105 @@
+#include "authority/validate.h"
+#include "client/asking.h"
+
+namespace tenure::client {
+namespace {
+
+template <class Reply>
+Reply expect_lock(const Result<Reply>& reply, const LockName& lock) {
+  if (!reply) raise_lock(reply.error(), lock.domain, lock.identifier);
+  return *reply;
+}
+
+template <wire::BookRequest Request>
+Result<wire::BookReply<Request>> ask_lock(const Desk& desk, const Request& request) {
+  return read_answer<wire::BookReply<Request>>(ask(desk, make_call(desk, wire::write_request(request))));
+}
+
+// Whether an earlier try was granted, and has ended since.
+bool has_ended(const Result<std::optional<LockGrant>>& grant) {
+  return !grant && (grant.error().code == ErrorCode::kExpired || grant.error().code == ErrorCode::kNotHeld);
+}
+
+// One that was held under a fence, and is asked to be freed of just that.
+Result<bool> force_once(const Desk& desk, const LockForce& request, bool& is_repeated) {
+  const Answer answer = ask(desk, make_call(desk, wire::write_request(request)));
+  is_repeated = answer.is_repeated;
+  return read_answer<bool>(answer);
+}
+
+}  // namespace
+
+std::optional<LockGrant> RemoteLocks::acquire(const LockRequest& request, Millis wait, std::stop_token stop) {
+  const Desk desk = desk_;
+  if (const auto fault = fault_in_wait("wait", wait)) raise_remote(*fault);
+  const Millis wait_until = desk.board->now() + wait;
+  const std::string_view session = request.session.value_or("");
+  wire::AcquireLock acquire;
+  static_cast<LockRequest&>(acquire.request) = request;
+  acquire.is_bound = request.session.has_value();
+  if (acquire.is_bound && session.empty()) {
+    raise_remote({.code = ErrorCode::kInvalid, .message = "session: expected 1 to 255 bytes, found none"});
+  }
+  while (true) {
+    const RequestId id(desk, request.request_id);
+    acquire.request.request_id = id.text();
+    const Millis left = wait_until - desk.board->now();
+    const Answer answer = wait == Millis{0} || left <= Millis{0}
+                              ? ask(desk, make_call(desk, wire::write_request(acquire)), false, session)
+                              : ask_and_wait(desk, wire::write_waiting(acquire), left, true, stop, session);
+    auto grant = read_answer<std::optional<LockGrant>>(answer);
+    // The grant's answer was lost, and so was the lock before it could be asked for again: nobody has entered by it.
+    if (has_ended(grant) && id.is_own() && answer.is_repeated && !stop.stop_requested()) continue;
+    return expect_lock(grant, request.lock);
+  }
+}
+
+std::uint32_t RemoteLocks::release(const LockRelease& request) {
+  const Desk desk = desk_;
+  const RequestId id(desk, request.request_id);
+  LockGiveBack release;
+  static_cast<LockRelease&>(release) = request;
+  release.request_id = id.text();
+  return expect_lock(ask_lock(desk, release), request.lock);
+}
+
+// Without a fence a second try could free the next holder: so the present one's is asked for first.
+bool RemoteLocks::force(const LockName& lock, std::optional<Fence> fence) {
+  const Desk desk = desk_;
+  bool is_repeated = false;
+  if (fence) {
+    const bool is_freed = expect_lock(force_once(desk, {lock, fence}, is_repeated), lock);
+    if (is_freed || !is_repeated) return is_freed;
+    raise_lock({.code = ErrorCode::kUnavailable,
+                .message = fmt::format("the lock is not held under fence {}: it was freed by this call, whose first "
+                                       "answer was lost, or before it",
+                                       fence->value)},
+               lock.domain, lock.identifier);
+  }
+  const Millis deadline = desk.board->now() + desk.timeout;
+  while (true) {
+    const auto status = expect_lock(ask_lock(desk, GetLock{lock}), lock);
+    if (!status) return false;
+    const bool is_freed = expect_lock(force_once(desk, {lock, status->fence}, is_repeated), lock);
+    if (is_freed || is_repeated) return true;
+    // It went to another holder in between.
+    if (desk.board->now() >= deadline) {
+      raise_lock({.code = ErrorCode::kUnavailable, .message = "the lock changes hands faster than it can be forced"},
+                 lock.domain, lock.identifier);
+    }
+  }
+}
+
+bool RemoteLocks::is_locked(const LockName& lock) { return get(lock).has_value(); }
+
+LockExtended RemoteLocks::extend(const LockExtension& request) {
+  return expect_lock(ask_lock(Desk(desk_), request), request.lock);
+}
+
+std::optional<LockStatus> RemoteLocks::get(const LockName& lock) {
+  return expect_lock(ask_lock(Desk(desk_), GetLock{lock}), lock);
+}
+
+LockPage RemoteLocks::list(const LockListing& request) { return expect(Desk(desk_), ListLocks{request}); }
+
+}  // namespace tenure::client

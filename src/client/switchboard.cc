@@ -1,0 +1,333 @@
+#include "client/switchboard.h"
+
+#include <algorithm>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "wire/request_writer.h"
+
+namespace tenure::client {
+namespace {
+
+constexpr int kDoublingsMax = 20;
+constexpr Millis kLongestSleep = std::chrono::hours(1);
+
+Failure no_such_session(std::string_view session) {
+  return {.code = ErrorCode::kInvalid,
+          .message = fmt::format("session '{}': expected one that was joined, found none", session)};
+}
+
+Failure closed() { return {.code = ErrorCode::kUnavailable, .message = "the client is closed"}; }
+
+std::string hello(const ClientSettings& settings) {
+  wire::Hello hello{.version = 3, .credentials = {}, .name = {}};
+  if (!settings.password.empty()) {
+    hello.credentials.emplace();
+    if (!settings.user.empty()) hello.credentials->user = settings.user;
+    hello.credentials->password = settings.password;
+  }
+  if (!settings.name.empty()) hello.name = settings.name;
+  return wire::write_request(hello);
+}
+
+}  // namespace
+
+Switchboard::Switchboard(std::string address, ClientSettings settings, std::unique_ptr<Dialer> dialer,
+                         const Clock& clock)
+    : settings_(std::move(settings)),
+      dialer_(std::move(dialer)),
+      clock_(clock),
+      bell_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      current_(address) {
+  TENURE_CHECK(bell_ >= 0, "an eventfd cannot be made: error {}", errno);
+  addresses_.push_back(std::move(address));
+  addresses_.insert(addresses_.end(), settings_.others.begin(), settings_.others.end());
+  id_ = hex16(entropy_.next()) + hex16(entropy_.next());
+  make_lane("");
+  loop_ = std::thread([this] { run(); });
+}
+
+Switchboard::~Switchboard() {
+  close();
+  ::close(bell_);
+}
+
+void Switchboard::close() {
+  {
+    const MutexLock lock(mutex_);
+    if (std::exchange(is_closing_, true)) return;
+  }
+  wake();
+  loop_.join();
+}
+
+std::string Switchboard::new_request_id() { return id_ + "-" + std::to_string(++requests_); }
+
+// --- orders from any thread ---
+
+void Switchboard::wake() const {
+  const std::uint64_t one = 1;
+  // A bell that has rung too often to count once more wakes as well.
+  [[maybe_unused]] const ssize_t written = ::write(bell_, &one, sizeof one);
+}
+
+// False: the loop has ended.
+bool Switchboard::do_on_loop(Errand errand) {
+  bool is_first = false;
+  {
+    const MutexLock lock(mutex_);
+    if (is_closing_) return false;
+    is_first = errands_.empty();
+    errands_.push_back(std::move(errand));
+  }
+  if (is_first) wake();
+  return true;
+}
+
+void Switchboard::ask(std::shared_ptr<Call> call, bool has_own_line, std::string_view session) {
+  const bool is_open =
+      do_on_loop([this, call, has_own_line, session = std::string(session)] { put(call, has_own_line, session); });
+  if (!is_open) call->answer(tl::unexpected(closed()));
+}
+
+void Switchboard::cancel(std::shared_ptr<Call> call, std::string_view session) {
+  do_on_loop([this, call = std::move(call), session = std::string(session)] { end_wait(call, session); });
+}
+
+void Switchboard::join(std::string_view session, std::optional<Millis> grace, Millis timeout,
+                       absl::AnyInvocable<void(Answer)> done) {
+  auto call = std::make_shared<Call>();
+  call->bytes = wire::write_request(wire::JoinSession{session, grace});
+  call->deadline = now() + timeout;
+  call->done = std::move(done);
+  if (!do_on_loop([this, session = std::string(session), grace, call] { enter(session, grace, call); })) {
+    call->answer(tl::unexpected(closed()));
+  }
+}
+
+void Switchboard::leave(std::string_view session, Millis timeout, absl::AnyInvocable<void(Answer)> done) {
+  auto shared = std::make_shared<absl::AnyInvocable<void(Answer)>>(std::move(done));
+  const bool is_open = do_on_loop([this, session = std::string(session), deadline = now() + timeout, shared] {
+    go_out(session, deadline, std::move(*shared));
+  });
+  if (!is_open) (*shared)({.reply = wire::RespReply{}});
+}
+
+// --- the loop ---
+
+void Switchboard::run() {
+  while (true) {
+    const bool is_last = run_errands();
+    if (is_last) break;
+    tend_all();
+    watch_all();
+  }
+  close_all();
+}
+
+// True: there will be no more.
+bool Switchboard::run_errands() {
+  std::vector<Errand> errands;
+  bool is_last = false;
+  {
+    const MutexLock lock(mutex_);
+    errands.swap(errands_);
+    is_last = is_closing_;
+  }
+  for (Errand& errand : errands) errand();
+  return is_last;
+}
+
+template <class Use>
+void Switchboard::for_each_line(const Use& use) {
+  for (auto& [session, lane] : lanes_) {
+    use(*lane.shared);
+    for (const auto& line : lane.own) use(*line);
+  }
+  for (const auto& line : parting_) use(*line);
+}
+
+void Switchboard::tend_all() {
+  const Millis time = now();
+  for_each_line([&](Line& line) { line.tend(time); });
+  for (auto& [session, lane] : lanes_) drop_free_lines(lane);
+  std::erase_if(parting_, [](const auto& line) { return line->is_idle(); });
+}
+
+// Sleeps until something has come, or is due.
+void Switchboard::watch_all() {
+  std::vector<pollfd> watched = {{.fd = bell_, .events = POLLIN, .revents = 0}};
+  std::vector<Line*> lines = {nullptr};
+  Millis due = now() + kLongestSleep;
+  for_each_line([&](Line& line) {
+    due = std::min(due, line.next_due());
+    if (line.descriptor() < 0) return;
+    const int events = POLLIN | (line.wants_to_write() ? POLLOUT : 0);
+    watched.push_back({.fd = line.descriptor(), .events = static_cast<short>(events), .revents = 0});
+    lines.push_back(&line);
+  });
+  const Millis left = std::max(Millis{0}, due - now());
+  if (::poll(watched.data(), watched.size(), static_cast<int>(left.count())) <= 0) return;
+  if (watched[0].revents != 0) {
+    std::uint64_t rings = 0;
+    [[maybe_unused]] const ssize_t count = ::read(bell_, &rings, sizeof rings);
+  }
+  const Millis time = now();
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (watched[i].revents != 0) lines[i]->on_ready(time);
+  }
+}
+
+void Switchboard::close_all() {
+  for_each_line([](Line& line) { line.close(closed()); });
+}
+
+// --- lanes ---
+
+Switchboard::Lane& Switchboard::make_lane(const std::string& session) {
+  Lane& lane = lanes_[session];
+  lane.greeting = hello(settings_);
+  lane.greetings = 1;
+  lane.shared = std::make_unique<Line>(exchange(), lane.greeting, lane.greetings);
+  return lane;
+}
+
+void Switchboard::put(const std::shared_ptr<Call>& call, bool has_own_line, const std::string& session) {
+  const auto lane = lanes_.find(session);
+  if (lane == lanes_.end()) return call->answer(tl::unexpected(no_such_session(session)));
+  if (has_own_line) {
+    put_on_own_line(lane->second, call);
+  } else {
+    lane->second.shared->put(call);
+  }
+}
+
+void Switchboard::put_on_own_line(Lane& lane, std::shared_ptr<Call> call) {
+  // One that is connected, before one that is not.
+  Line* free = nullptr;
+  for (const auto& line : lane.own) {
+    if (line->is_idle() && (free == nullptr || line->is_up())) free = line.get();
+  }
+  if (free == nullptr) {
+    free = lane.own.emplace_back(std::make_unique<Line>(exchange(), lane.greeting, lane.greetings)).get();
+  }
+  free->put(std::move(call));
+}
+
+void Switchboard::drop_free_lines(Lane& lane) const {
+  std::size_t kept = 0;
+  std::erase_if(lane.own, [&](const auto& line) {
+    return line->is_idle() && (!line->is_up() || ++kept > settings_.idle_connections);
+  });
+}
+
+// The same request, for a moment, takes over the place of the one that waits, which is answered with nothing; and if it
+// was granted something meanwhile, that is the answer of both. What has no request id changes nothing: it hangs up.
+void Switchboard::end_wait(const std::shared_ptr<Call>& call, const std::string& session) {
+  if (!call->done || !call->wait_until) return;
+  const bool was_sent = call->is_repeated || call->sent_at >= Millis{0};
+  if (!was_sent) return call->answer(wire::RespReply{});
+  if (!call->has_request_id) {
+    if (const auto lane = lanes_.find(session); lane != lanes_.end()) {
+      std::erase_if(lane->second.own, [&](const auto& line) { return line->carries(*call); });
+    }
+    return call->answer(wire::RespReply{});
+  }
+  auto last = std::make_shared<Call>();
+  last->bytes = call->bytes;
+  last->wait_until = Millis{0};
+  last->has_request_id = true;
+  last->deadline = std::min(call->deadline, now() + settings_.timeout);
+  last->is_repeated = true;
+  last->done = std::exchange(call->done, nullptr);
+  put(last, true, session);
+}
+
+// --- sessions ---
+
+void Switchboard::enter(const std::string& session, std::optional<Millis> grace, std::shared_ptr<Call> call) {
+  if (session.empty()) {
+    return call->answer(fail_with(ErrorCode::kInvalid, "session: expected 1 to 255 bytes, found none"));
+  }
+  const auto known = lanes_.find(session);
+  Lane& lane = known == lanes_.end() ? make_lane(session) : known->second;
+  const bool is_new = lane.members++ == 0;
+  if (is_new || grace) {
+    lane.greeting = hello(settings_) + wire::write_request(wire::JoinSession{session, grace});
+    lane.greetings = 2;
+    lane.shared->greet_with(lane.greeting, lane.greetings);
+    for (const auto& line : lane.own) line->greet_with(lane.greeting, lane.greetings);
+  }
+  lane.shared->keep_up(true);
+  // A session that cannot be joined is none; the lane is looked up again, since its owner may have left meanwhile.
+  call->done = [this, session, done = std::move(call->done)](Answer answer) mutable {
+    if (!answer.reply) {
+      do_on_loop([this, session] {
+        const auto lane_of = lanes_.find(session);
+        if (lane_of == lanes_.end() || --lane_of->second.members > 0) return;
+        lane_of->second.shared->close(closed());
+        for (const auto& line : lane_of->second.own) line->close(closed());
+        lanes_.erase(lane_of);
+      });
+    }
+    done(std::move(answer));
+  };
+  lane.shared->put(std::move(call));
+}
+
+void Switchboard::go_out(const std::string& session, Millis deadline, absl::AnyInvocable<void(Answer)> done) {
+  const auto found = session.empty() ? lanes_.end() : lanes_.find(session);
+  if (found == lanes_.end() || --found->second.members > 0) return done({.reply = wire::RespReply{}});
+  Lane lane = std::move(found->second);
+  lanes_.erase(found);
+  std::vector<std::unique_ptr<Line>> lines = std::move(lane.own);
+  lines.push_back(std::move(lane.shared));
+  // Who still waits for a lock of the session waits in vain.
+  std::erase_if(lines, [&](const auto& line) {
+    const bool is_leaving = line->is_up() && line->is_idle();
+    if (!is_leaving) line->close(no_such_session(session));
+    return !is_leaving;
+  });
+  if (lines.empty()) return done({.reply = wire::RespReply{}});
+  struct Farewell {
+    std::size_t left;
+    absl::AnyInvocable<void(Answer)> done;
+  };
+  auto farewell = std::make_shared<Farewell>(Farewell{lines.size(), std::move(done)});
+  for (auto& line : lines) {
+    auto reset = std::make_shared<Call>();
+    reset->bytes = wire::write_request(wire::Reset{});
+    reset->repeat = Repeat::kNever;  // a connection that breaks has left, too
+    reset->deadline = deadline;
+    reset->done = [farewell](const Answer&) {
+      if (--farewell->left == 0) farewell->done({.reply = wire::RespReply{}});
+    };
+    line->keep_up(false);
+    line->put(std::move(reset));
+    parting_.push_back(std::move(line));
+  }
+}
+
+// --- where lines lead ---
+
+Result<std::unique_ptr<Stream>> Switchboard::dial() { return dialer_->dial(current_); }
+
+void Switchboard::move_on() {
+  next_address_ = (next_address_ + 1) % addresses_.size();
+  current_ = addresses_[next_address_];
+}
+
+// Between half of it and all of it: clients that lost the same server do not come back all at once.
+Millis Switchboard::backoff(int failures) {
+  if (failures <= 1) return Millis{0};
+  const int doublings = std::min(failures - 2, kDoublingsMax);
+  const Millis longest = std::min(settings_.backoff_max, settings_.backoff_initial * (std::int64_t{1} << doublings));
+  const auto half = longest.count() / 2;
+  return Millis{longest.count() - static_cast<std::int64_t>(entropy_.next() % static_cast<std::uint64_t>(half + 1))};
+}
+
+}  // namespace tenure::client
