@@ -153,7 +153,12 @@ void Line::take_reply(wire::RespReply reply, Millis now) {
 }
 
 void Line::take_greeting(const wire::RespReply& reply, Millis now) {
-  if (reply.kind == wire::RespReply::Kind::kError) return refuse(wire::read_error(reply.text), now);
+  if (reply.kind == wire::RespReply::Kind::kError) {
+    const Failure failure = wire::read_error(reply.text);
+    if (failure.code == ErrorCode::kMoved) return follow(failure.message, now);
+    if (is_no_answer(failure.code) || failure.code == ErrorCode::kBackpressure) return break_off(failure.message, now);
+    return refuse(failure, now);
+  }
   if (const auto* server = reply.find("server"); server != nullptr && server->text != "tenure") {
     return refuse(
         {.code = ErrorCode::kUnavailable,
@@ -167,8 +172,6 @@ void Line::take_greeting(const wire::RespReply& reply, Millis now) {
 
 // The server answers, and does not want us; it will not do so because it is asked again.
 void Line::refuse(const Failure& failure, Millis now) {
-  if (failure.code == ErrorCode::kMoved) return follow(failure.message, now);
-  if (is_no_answer(failure.code) || failure.code == ErrorCode::kBackpressure) return break_off(failure.message, now);
   for (const auto& call : std::exchange(queue_, {})) call->answer(tl::unexpected(failure));
   break_off(failure.message, now);
 }
