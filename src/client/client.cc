@@ -7,7 +7,7 @@
 namespace tenure::client {
 namespace {
 
-const SystemClock& system_clock() {
+const SystemClock& machine_clock() {
   static const SystemClock kClock;
   return kClock;
 }
@@ -90,7 +90,7 @@ Instant RemoteAuthority::now() const {
 
 std::unique_ptr<Client> make_client(const std::string& address, const ClientSettings& settings,
                                     std::unique_ptr<Dialer> dialer) {
-  auto board = std::make_shared<Switchboard>(address, settings, std::move(dialer), system_clock());
+  auto board = std::make_shared<Switchboard>(address, settings, std::move(dialer), machine_clock());
   auto closer = std::make_shared<Closer>(board);
   return std::make_unique<RemoteAuthority>(std::move(closer), Desk{std::move(board), settings.timeout});
 }
