@@ -88,7 +88,7 @@ bool Switchboard::do_on_loop(Errand errand) {
   return true;
 }
 
-void Switchboard::ask(std::shared_ptr<Call> call, bool has_own_line, std::string_view session) {
+void Switchboard::ask(const std::shared_ptr<Call>& call, bool has_own_line, std::string_view session) {
   const bool is_open =
       do_on_loop([this, call, has_own_line, session = std::string(session)] { put(call, has_own_line, session); });
   if (!is_open) call->answer(tl::unexpected(closed()));
