@@ -1,7 +1,7 @@
 // One thread's view of soft locks: what is held, until when, and how a holder learns that it is over.
 #include <mutex>
 
-#include "client/testing.h"
+#include "client/lock_testing.h"
 
 namespace tenure {
 namespace {

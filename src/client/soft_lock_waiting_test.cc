@@ -2,7 +2,7 @@
 #include <latch>
 
 #include <tenure/authority.h>
-#include "client/testing.h"
+#include "client/lock_testing.h"
 
 namespace tenure {
 namespace {
