@@ -8,16 +8,9 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "client/lease_keeper.h"
 
 namespace tenure {
-namespace {
-
-Millis default_margin(Millis lease) {
-  return std::min(std::clamp<Millis>(lease / 20, Millis{1}, std::chrono::seconds(1)) + lease / 1000, lease / 2);
-}
-
-}  // namespace
-
 LockClient::LockClient(Entropy& entropy) : id_(hex16(entropy.next())) { id_ += hex16(entropy.next()); }
 
 std::shared_ptr<LockClient> LockClient::of(const LockBackend& backend, Entropy& entropy) {
@@ -46,7 +39,7 @@ LockDesk::LockDesk(LockBackend& backend, SoftLockSettings settings, const Clock&
     : backend_(backend),
       locks_(dynamic_cast<Locks*>(&backend)),
       settings_(std::move(settings)),
-      margin_(settings_.margin.value_or(default_margin(settings_.lease))),
+      margin_(settings_.margin.value_or(margin_of(settings_.lease))),
       client_(std::move(client)),
       deadlines_(clock),
       renewals_(clock) {}

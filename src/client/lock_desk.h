@@ -96,6 +96,7 @@ class LockDesk {
     Millis since{0};
     Millis deadline{0};
     Alarms::Id alarm{};
+    Alarms::Id renewal{};
     bool is_lost = false;
     bool is_kept_alive = false;
     std::stop_source lost{};
@@ -141,7 +142,7 @@ class LockDesk {
   static Loss mark_lost(const Place& place, Hold& hold, std::string_view why);
   void tell(const Loss& loss);
   void ended(const Place& place, const Hold& hold);
-  void renew_at(Millis due, const Place& place, std::uint64_t number);
+  void renew_at(Millis due, const Place& place, std::uint64_t number) TENURE_EXCLUDES(mutex_);
   void renew(const Place& place, std::uint64_t number) TENURE_EXCLUDES(mutex_);
 
   // --- lock_reports.cc: telling ---

@@ -53,6 +53,7 @@ LockDesk::GivenBack LockDesk::take_back(const Place& place, std::optional<Loss>*
   GivenBack back{.hold = hold, .was_lost = hold.is_lost, .is_last = hold.count == 0};
   if (back.is_last) {
     deadlines_.cancel(hold.alarm);
+    renewals_.cancel(hold.renewal);
     found->second.pop_back();
     if (found->second.empty()) holds_.erase(found);
   }
@@ -188,7 +189,10 @@ void LockDesk::keep_alive(const Key& key) {
 }
 
 void LockDesk::renew_at(Millis due, const Place& place, std::uint64_t number) {
-  renewals_.set(due, [this, place, number] { renew(place, number); });
+  const MutexLock lock(mutex_);
+  Hold* const hold = find(place, number);
+  if (hold == nullptr || hold->is_lost) return;
+  hold->renewal = renewals_.set(due, [this, place, number] { renew(place, number); });
 }
 
 void LockDesk::renew(const Place& place, std::uint64_t number) {
