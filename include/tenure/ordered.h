@@ -96,7 +96,7 @@ class Orchestrator {
   using Handler = std::function<void(const OrderedWork&)>;
 
   // Throws std::invalid_argument without threads, or with a lease outside 1 ms .. 24 h.
-  Orchestrator(WorkLeases& work, OrchestratorOptions options = {});
+  explicit Orchestrator(WorkLeases& work, OrchestratorOptions options = {});
   // Nobody runs it any more.
   ~Orchestrator();
   Orchestrator(const Orchestrator&) = delete;

@@ -172,6 +172,7 @@ Millis LockDesk::count_anew(const LockRequest& request, const LockGrant& grant, 
     if (same && same->token == grant.token) return std::max(deadline, sent + same->remaining - margin_);
   } catch (const Error&) {
     // It has ended, or cannot be asked about: the early deadline stands, and is most likely over.
+    return deadline;
   }
   return deadline;
 }
@@ -179,8 +180,8 @@ Millis LockDesk::count_anew(const LockRequest& request, const LockGrant& grant, 
 void LockDesk::give_back(const Key& key, const std::string& token) {
   try {
     backend_.release({.lock = name_of(key), .token = token});
-  } catch (const Error&) {
-    // Its lease ends it.
+  } catch (const Error& error) {
+    log(key, fmt::format("not given back, so its lease must end it: {}", error.what()));
   }
 }
 

@@ -33,7 +33,7 @@ void LockDesk::log(const Key& key, std::string_view what) {
       std::fputs((line + "\n").c_str(), stderr);
     }
   } catch (const std::exception&) {
-    // There is nobody left to tell.
+    return;  // there is nobody left to tell
   }
 }
 

@@ -88,7 +88,7 @@ void Orchestra::read(OrderedSource& source) {
       while (held_ >= options_.buffer && turns_ > 0 && !stopping_.stop_requested()) changed_.wait(mutex_);
     }
   } catch (const Stopped&) {
-    // The rest is left to the next run.
+    log("ordered work: stopped without the authority; the rest is left to the next run");
   }
   const MutexLock lock(mutex_);
   is_read_ = true;

@@ -84,7 +84,7 @@ class Orchestra {
   void start_turn(Domain& domain, Offset offset, const Acquired& acquired, Millis sent) TENURE_REQUIRES(domain.mutex);
   void drop(Domain& domain, Offset offset, bool is_processed) TENURE_REQUIRES(domain.mutex);
   LeaseKeeper::Renewed renew(const std::string& domain, const std::string& token);
-  Millis retry_time(const Turn& turn) const;
+  [[nodiscard]] Millis retry_time(const Turn& turn) const;
   template <class Ask>
   auto insist_on(const Ask& ask);
 

@@ -168,7 +168,7 @@ void Orchestra::attempt(const TurnPtr& turn, const Orchestrator::Handler& handle
       return;
     }
   } catch (const Stopped&) {
-    // Left as it is, for the next run.
+    log(fmt::format("ordered work: {} {}: left to the next run", turn->domain.name, turn->offset.value));
   } catch (const std::exception& error) {
     log(fmt::format("ordered work: {} {}: {}", turn->domain.name, turn->offset.value, error.what()));
   }

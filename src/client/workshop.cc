@@ -99,7 +99,7 @@ Workshop::Taken Workshop::count_anew(const LeaseRequest& request, Taken taken) {
     auto same = tasks_.lease(request);
     if (!same.empty() && same.front().lease_id == taken.lease.lease_id) return {std::move(same.front()), sent};
   } catch (const Error&) {
-    // Then it is counted from before the wait.
+    return taken;  // counted from before the wait
   }
   return taken;
 }
