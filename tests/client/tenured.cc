@@ -2,6 +2,7 @@
 
 #include <array>
 #include <csignal>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -50,6 +51,7 @@ bool Tenured::try_start() {
   words.push_back(nullptr);
   process_ = ::fork();
   if (process_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not outlive a test that is killed
     ::dup2(log[1], STDERR_FILENO);
     ::close(log[0]);
     ::close(log[1]);
@@ -57,7 +59,7 @@ bool Tenured::try_start() {
     ::_exit(127);
   }
   ::close(log[1]);
-  const std::string address = line_with(log[0], "listening at 127.0.0.1:");
+  const std::string address = line_with(log[0], "listening protocol=resp address=127.0.0.1:");
   // What it says later is thrown away, and it must not be stopped by a pipe that is full or gone.
   std::thread([from = log[0]] {
     std::array<char, 512> bytes{};
