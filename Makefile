@@ -77,6 +77,12 @@ format: setup ## rewrite all C++ sources with clang-format
 coverage: setup ## branch coverage of src/core, which must be complete
 	@scripts/coverage
 
+.PHONY: model
+model: setup ## search the model of the laws with Spin, and replay real journals against its rules
+	@$(configure) release
+	@$(build) release --target programs
+	@ctest --preset release --tests-regex '^model[.]' --verbose
+
 .PHONY: clean
 clean: ## delete build/
 	rm -rf build
