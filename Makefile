@@ -77,6 +77,10 @@ format: setup ## rewrite all C++ sources with clang-format
 coverage: setup ## branch coverage of src/core, which must be complete
 	@scripts/coverage
 
+.PHONY: fuzz
+fuzz: setup ## every fuzzer for a minute, from its corpus
+	@scripts/fuzz 60
+
 .PHONY: model
 model: setup ## search the model of the laws with Spin, and replay real journals against its rules
 	@$(configure) release
