@@ -49,7 +49,7 @@ def work(server, number):
                 client.ask("TASK.COMPLETE", *dice.choice(old))
             if old and dice.random() < 0.05:
                 try:
-                    client.ask("TASK.KILL", dice.choice(old)[0])
+                    client.ask("TASK.KILL", dice.choice(old)[0], "not wanted")
                 except Failed:
                     pass  # it has ended
 
