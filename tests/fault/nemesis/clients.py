@@ -102,6 +102,7 @@ def latest_effect():
 def lock_once(worker):
     name = f"lock-{worker.dice.randrange(LOCKS)}"
     begin = history.now()
+    worker.writer.note("ask", name, begin, until=latest_effect() + int(PATIENCE * 1e9))
     try:
         grant = worker.line.ask("LOCK.ACQUIRE", "nemesis", name, worker.request_id(), "LEASE", LEASE_MS)
     except Lost:

@@ -38,10 +38,12 @@ def now():
 
 
 def read(paths):
+    """All operations. One that was begun (`ask`) and never noted was its client's last: it was killed."""
     operations = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
-            for line in file:
-                if line.endswith("\n"):  # the last may have been cut off by a kill
-                    operations.append(Operation(**json.loads(line)))
+            lines = [Operation(**json.loads(line)) for line in file if line.endswith("\n")]  # the last may be cut off
+        noted = {op.begin for op in lines if op.kind != "ask"}
+        operations += [op for op in lines if op.kind != "ask"]
+        operations += [op._replace(kind="acquire") for op in lines if op.kind == "ask" and op.begin not in noted]
     return operations

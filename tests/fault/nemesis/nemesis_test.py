@@ -3,8 +3,8 @@ are judged.
 
   nemesis_test.py [--seconds N] [--grants N] [--kills N] [--seed N]    goes on until all that is asked for is reached
 
-Kills (-9) and stops (SIGSTOP) server and clients, restarts the server, cuts, delays and swallows connections in a proxy,
-moves the server's wall clock while it runs (wall_clock.cc) and its boot clock between its lives (a time namespace).
+Kills (-9) and stops (SIGSTOP) server and clients, restarts the server, fills its disk (a small one, mounted from a file, which
+takes root), cuts, delays and swallows connections in a proxy, moves the server's wall clock while it runs (wall_clock.cc) and its boot clock between its lives (a time namespace).
 
 Environment: TENURED, the server; WALL_CLOCK, what wall_clock.cc became.
 
@@ -35,6 +35,7 @@ from proxy import Proxy  # noqa: E402
 from resource import Resource  # noqa: E402
 from tenured import Tenured  # noqa: E402
 
+DISK_BYTES = 3 << 30
 CLIENTS = {"locks": 4, "tasks": 4, "domains": 3}
 PAST_LEASE = 1.7 * clients.LEASE_MS / 1000
 WALL_CLOCK = os.environ["WALL_CLOCK"]
@@ -44,7 +45,7 @@ class World:
     def __init__(self, folder, dice):
         self.folder = pathlib.Path(folder)
         self.dice = dice
-        self.data = self.folder / "data"
+        self.data = self.folder / "disk" / "data"
         self.wall = self.folder / "wall"  # the seconds by which the wall clock is moved
         self.resource = Resource(str(self.folder / "resource"))
         self.proxy = Proxy()
@@ -138,6 +139,19 @@ class World:
             self.proxy.cut()
         self.proxy.swallows = False
 
+    def fill_disk(self):
+        """Nothing is left for a while; the server may refuse new work, or end: it says so, and loses nothing."""
+        ballast = self.data.parent / "ballast"
+        room = os.statvfs(self.data)
+        with open(ballast, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(1, room.f_bavail * room.f_frsize))
+        time.sleep(self.dice.uniform(0.2, 1.5))
+        ballast.unlink()
+        if self.server.process.poll() is not None:
+            self.proxy.target = None
+            assert self.server.wait() != 0, "a server whose journal failed must not end as if all were well"
+            self.start_server()
+
     def move_wall_clock(self):
         self.wall.write_text(f"{self.dice.randrange(-1_000_000, 1_000_000):+}\n")
 
@@ -145,9 +159,27 @@ class World:
              delay_connections, swallow_connections, move_wall_clock)
 
     def strike(self):
-        deed = self.dice.choice(self.DEEDS)
+        deed = self.dice.choice(self.DEEDS + ((World.fill_disk,) if os.path.ismount(self.data.parent) else ()))
         deed(self)
         self.done[deed.__name__] = self.done.get(deed.__name__, 0) + 1
+
+
+def mount_disk(folder):
+    """A disk small enough to be filled. Without root there is none, and that is said."""
+    disk, image = f"{folder}/disk", f"{folder}/image"
+    os.mkdir(disk)
+    if os.geteuid() != 0:
+        print("nemesis: NOT root: the disk will not be filled", flush=True)
+        return
+    with open(image, "wb") as file:
+        file.truncate(DISK_BYTES)
+    subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+    subprocess.run(["mount", "-o", "loop", image, disk], check=True)
+
+
+def unmount_disk(folder):
+    if os.path.ismount(f"{folder}/disk"):
+        subprocess.run(["umount", f"{folder}/disk"], check=True)
 
 
 def drain(world):
@@ -219,14 +251,16 @@ def run(folder, arguments):
             for kind, count in CLIENTS.items():
                 for _ in range(count):
                     world.start_client(kind)
-            checked = begin
+            next_look = begin + 5
             while True:
                 time.sleep(dice.uniform(0.05, 0.4))
                 world.strike()
-                if time.monotonic() > checked + 5:
-                    checked = time.monotonic()
+                if time.monotonic() > next_look:
+                    look = time.monotonic()
                     if is_enough(world, arguments, begin):
                         break
+                    # Histories grow long: what is read again and again must not be most of what is done.
+                    next_look = time.monotonic() + max(5, 10 * (time.monotonic() - look))
             world.end_clients()
             drain(world)
             operations = world.operations()
@@ -265,8 +299,10 @@ def main():
     print(f"nemesis: seed {arguments.seed}", flush=True)
     folder = tempfile.mkdtemp(prefix="tenure-nemesis-")
     try:
+        mount_disk(folder)
         run(folder, arguments)
     finally:
+        unmount_disk(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 
