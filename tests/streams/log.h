@@ -1,0 +1,37 @@
+// Somebody else's log: a real server of Redis or Kafka, and the example that reads it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tenure/types.h>
+
+namespace tenure::testing {
+
+// One thread.
+class Log {
+ public:
+  Log() = default;
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+  virtual ~Log() = default;
+
+  // Of so many, each with this many entries; the payload of each is that of its offset.
+  virtual void fill(const std::vector<std::string>& domains, int entries) = 0;
+  // What domains are called, and the offset of their first entry.
+  [[nodiscard]] virtual std::vector<std::string> domains() const = 0;
+  [[nodiscard]] virtual Offset first() const = 0;
+  // The example's program, and where the log is.
+  [[nodiscard]] virtual std::vector<std::string> consumer(const std::string& tenured) const = 0;
+
+  static std::string payload(const std::string& domain, Offset offset) {
+    return domain + "-" + std::to_string(offset.value);
+  }
+};
+
+// Throw if the server cannot be had: there is no test without.
+std::unique_ptr<Log> make_redis();
+std::unique_ptr<Log> make_kafka();
+
+}  // namespace tenure::testing
