@@ -64,6 +64,11 @@ Process::~Process() {
 
 void Process::signal(int number) const { ::kill(process_, number); }
 
+void Process::pause() const {
+  signal(SIGSTOP);
+  ::waitpid(process_, nullptr, WUNTRACED);
+}
+
 bool Process::has_ended() {
   int status = 0;
   if (status_ < 0 && ::waitpid(process_, &status, WNOHANG) == process_) status_ = exit_status(status);

@@ -19,6 +19,8 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void signal(int number) const;
+  // With SIGSTOP. Returns when all its threads stand still: until then they may end what they are about.
+  void pause() const;
   [[nodiscard]] bool has_ended();
   // Its exit status; 128 and the number of the signal that ended it.
   int wait();
