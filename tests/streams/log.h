@@ -17,12 +17,12 @@ class Log {
   Log& operator=(const Log&) = delete;
   virtual ~Log() = default;
 
-  // Of so many, each with this many entries; the payload of each is that of its offset.
-  virtual void fill(const std::vector<std::string>& domains, int entries) = 0;
-  // What domains are called, and the offset of their first entry.
+  // What its four domains are called, and the offset that each begins with.
   [[nodiscard]] virtual std::vector<std::string> domains() const = 0;
   [[nodiscard]] virtual Offset first() const = 0;
-  // The example's program, and where the log is.
+  // Adds so many entries to each of these; what they say is payload().
+  virtual void fill(const std::vector<std::string>& domains, int entries) = 0;
+  // The example's program and its first arguments; domains are to follow.
   [[nodiscard]] virtual std::vector<std::string> consumer(const std::string& tenured) const = 0;
 
   static std::string payload(const std::string& domain, Offset offset) {
