@@ -66,6 +66,7 @@ class Kafka final : public Log {
     const std::unique_ptr<RdKafka::Conf> settings(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
     std::string error;
     settings->set("bootstrap.servers", address(), error);
+    settings->set("log_level", "3", error);              // that the broker is still starting is no news
     settings->set("enable.idempotence", "true", error);  // no retry puts entries out of order, or in twice
     std::unique_ptr<RdKafka::Producer> producer(RdKafka::Producer::create(settings.get(), error));
     if (!producer) throw std::runtime_error(error);

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sstream>
 #include <stdexcept>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -15,8 +14,8 @@
 namespace tenure::testing {
 namespace {
 
-constexpr int kPipeBytes = 4096;  // the least there is
-constexpr int kLineBytesMax = 64;
+constexpr int kPipeBytes = 4096;        // the least there is
+constexpr std::size_t kReadBytes = 64;  // a few lines
 
 }  // namespace
 
@@ -37,7 +36,7 @@ std::optional<Booking> Ledger::next(Millis patience) {
   while (text_.find('\n') == std::string::npos) {
     pollfd waiting{.fd = page_, .events = POLLIN, .revents = 0};
     if (::poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) return std::nullopt;
-    std::array<char, kLineBytesMax> bytes{};
+    std::array<char, kReadBytes> bytes{};
     const ssize_t count = ::read(page_, bytes.data(), bytes.size());
     if (count > 0) text_.append(bytes.data(), static_cast<std::size_t>(count));
   }
@@ -49,12 +48,6 @@ std::optional<Booking> Ledger::next(Millis patience) {
     throw std::runtime_error("expected a booking, found " + line.str());
   }
   return booking;
-}
-
-bool Ledger::is_full() const {
-  int held = 0;
-  ::ioctl(page_, FIONREAD, &held);
-  return held > kPipeBytes - kLineBytesMax;
 }
 
 void Books::enter(const Booking& booking) {

@@ -30,8 +30,6 @@ class Ledger {
   [[nodiscard]] int pen() const { return pen_; }
   // Waits for one. nullopt: nothing came for so long.
   std::optional<Booking> next(Millis patience);
-  // Whether there is no room for another line.
-  [[nodiscard]] bool is_full() const;
 
  private:
   int page_ = -1;

@@ -63,14 +63,16 @@ class Scene {
 
   // Nobody reads the ledger, so all who work on these domains come to a stop with one entry under way.
   void await_standstill(const std::vector<std::string>& domains) {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
     std::vector<std::optional<Offset>> before;
-    while (true) {
+    for (int same = 0; same < 5;) {
+      if (std::chrono::steady_clock::now() > until) throw std::runtime_error("it does not come to a stop");
+      std::this_thread::sleep_for(200ms);
       std::vector<std::optional<Offset>> now;
       for (const auto& domain : domains) now.push_back(work().inspect(domain).value().offset);
       const bool is_under_way = std::ranges::all_of(now, [](const auto& offset) { return offset.has_value(); });
-      if (ledger_.is_full() && is_under_way && now == before) return;
+      same = is_under_way && now == before ? same + 1 : 0;
       before = now;
-      std::this_thread::sleep_for(200ms);
     }
   }
 
