@@ -34,7 +34,7 @@ Answer ask_until_granted(const Desk& desk, const wire::AcquireLock& acquire, Mil
   const Millis wait_until = desk.board->now() + wait;
   const auto call = make_call(desk, wire::write_request(acquire));
   call->deadline += wait;
-  const Answer first = ask_unless_stopped(desk, call, false, stop, session);
+  Answer first = ask_unless_stopped(desk, call, false, stop, session);
   const bool is_nothing = first.reply && first.reply->kind == wire::RespReply::Kind::kNull;
   const Millis left = wait_until - desk.board->now();
   if (!is_nothing || left <= Millis{0} || stop.stop_requested()) return first;
