@@ -38,6 +38,7 @@ test: setup ## build everything, lint, run all tests but the long ones
 	@$(build) release
 	@scripts/lint
 	@scripts/test_clients
+	@scripts/test_peers
 	@ctest --preset release -j$(jobs)
 
 .PHONY: sanitize

@@ -18,7 +18,7 @@ def stands_in(block, source):
 
 
 def main():
-    sources = [lines_of(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob("*.cc"))]
+    sources = [lines_of(path.read_text(encoding="utf-8")) for path in sorted([*HERE.rglob("*.cc"), *HERE.rglob("*.h")])]
     blocks = bad = 0
     for guide in GUIDES:
         text = (HERE.parent / "docs" / guide).read_text(encoding="utf-8")

@@ -57,6 +57,11 @@ class ClientTest : public ::testing::Test {
   std::unique_ptr<Client> make(const ClientSettings& settings) {
     return make_client("here:1", settings, std::make_unique<TownDialer>(town_));
   }
+  // The lock is held by another, and who wants it waits for it on a connection of its own.
+  Peer next_waiting(Peer& shared) {
+    EXPECT_EQ("", value_of("WAIT", shared.answer(kNil)));
+    return town_.next_greeted();
+  }
 
   Town town_;
   std::unique_ptr<Client> client_ = make(settings());
@@ -333,12 +338,49 @@ TEST_F(ClientTest, TheLastOfTheSameConnectionsClosesThem) {
 
 // --- waits ---
 
+TEST_F(ClientTest, AFreeLockNeedsNoConnectionOfItsOwn) {
+  auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong); });
+  Peer shared = town_.next_greeted();
+  EXPECT_EQ("", value_of("WAIT", shared.answer(kGrant)));
+  EXPECT_EQ("7-token", grant.get().value().token);
+  EXPECT_THAT(town_.addresses(), ElementsAre("here:1"));
+}
+
+TEST_F(ClientTest, ALockThatIsWaitedForIsTheSameRequest) {
+  auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong); });
+  Peer shared = town_.next_greeted();
+  const std::string first = shared.answer(kNil);
+  Peer waiting = town_.next_greeted();
+  EXPECT_EQ(value_of("REQUEST", first), value_of("REQUEST", waiting.answer(kGrant)));
+  EXPECT_TRUE(grant.get().has_value());
+}
+
+TEST_F(ClientTest, AWaitThatIsStoppedBeforeItIsSentIsOver) {
+  town_.refuse(1'000'000);
+  std::stop_source stop;
+  auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong, stop.get_token()); });
+  stop.request_stop();
+  EXPECT_EQ(std::nullopt, grant.get());
+}
+
+TEST_F(ClientTest, AStoppedWaitIsNotHeldUpByAServerThatIsSilent) {
+  auto quick = settings();
+  quick.timeout = 50ms;
+  client_ = make(quick);
+  std::stop_source stop;
+  auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong, stop.get_token()); });
+  Peer shared = town_.next_greeted();
+  shared.hear();
+  stop.request_stop();
+  EXPECT_THROW(grant.get(), LockAcquisitionError);
+}
+
 TEST_F(ClientTest, AWaitHoldsUpNobody) {
   auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong); });
-  Peer waiting = town_.next_greeted();
+  Peer shared = town_.next_greeted();
+  Peer waiting = next_waiting(shared);
   EXPECT_THAT(waiting.hear(), HasSubstr("|WAIT|"));
   auto status = start([&] { return client_->locks().get(lock_); });
-  Peer shared = town_.next_greeted();
   EXPECT_EQ("LOCK.GET|d|i", shared.answer(kNil));
   status.get();
   waiting.say(kGrant);
@@ -351,7 +393,8 @@ TEST_F(ClientTest, AWaitHoldsUpNobody) {
 
 TEST_F(ClientTest, AWaitThatIsBrokenGoesOnForWhatIsLeft) {
   auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong); });
-  Peer first = town_.next_greeted();
+  Peer shared = town_.next_greeted();
+  Peer first = next_waiting(shared);
   const std::string request = first.hear();
   first.hang_up();
   Peer second = town_.next_greeted();
@@ -365,7 +408,8 @@ TEST_F(ClientTest, AWaitThatIsBrokenGoesOnForWhatIsLeft) {
 TEST_F(ClientTest, AWaitThatIsStoppedIsTakenBack) {
   std::stop_source stop;
   auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong, stop.get_token()); });
-  Peer waiting = town_.next_greeted();
+  Peer shared = town_.next_greeted();
+  Peer waiting = next_waiting(shared);
   const std::string request = waiting.hear();
   stop.request_stop();
   Peer other = town_.next_greeted();
@@ -380,7 +424,8 @@ TEST_F(ClientTest, AWaitThatIsStoppedIsTakenBack) {
 TEST_F(ClientTest, WhatAStoppedWaitWasGrantedIsItsAnswer) {
   std::stop_source stop;
   auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong, stop.get_token()); });
-  Peer waiting = town_.next_greeted();
+  Peer shared = town_.next_greeted();
+  Peer waiting = next_waiting(shared);
   waiting.hear();
   stop.request_stop();
   Peer other = town_.next_greeted();
@@ -472,6 +517,7 @@ TEST_F(ClientTest, ASessionHasConnectionsOfItsOwnAndKeepsThem) {
   Peer again = town_.next_greeted();  // by itself
   EXPECT_EQ("CLIENT|SESSION|s|GRACE|5000", again.answer(kOk));
   auto waited = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "p", .session = "s"}, kLong); });
+  EXPECT_THAT(again.answer(kNil), HasSubstr("|BOUND"));
   Peer waiting = town_.next_greeted();
   EXPECT_EQ("CLIENT|SESSION|s|GRACE|5000", waiting.answer(kOk));
   EXPECT_THAT(waiting.answer(kGrant), HasSubstr("|BOUND|WAIT|"));

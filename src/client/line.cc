@@ -27,7 +27,7 @@ void Line::greet_with(std::string greeting, int greetings) {
 }
 
 void Line::put(std::shared_ptr<Call> call) {
-  earliest_deadline_ = std::min(earliest_deadline_, call->deadline);
+  expect_by(call->deadline);
   queue_.push_back(std::move(call));
 }
 

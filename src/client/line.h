@@ -3,6 +3,7 @@
 // asked again is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -41,6 +42,8 @@ class Line {
   void keep_up(bool is_kept) { is_kept_ = is_kept; }
 
   void put(std::shared_ptr<Call> call);
+  // The deadline of a call was moved to then.
+  void expect_by(Millis deadline) { earliest_deadline_ = std::min(earliest_deadline_, deadline); }
   // What time asks for: gives up calls, dials, and sends. To be called after each change, and at `next_due`.
   void tend(Millis now);
   // The descriptor can be read or written.

@@ -228,11 +228,17 @@ void Switchboard::drop_free_lines(Lane& lane) const {
 // The same request, for a moment, takes over the place of the one that waits, which is answered with nothing; and if it
 // was granted something meanwhile, that is the answer of both. What has no request id changes nothing: it hangs up.
 void Switchboard::end_wait(const std::shared_ptr<Call>& call, const std::string& session) {
-  if (!call->done || !call->wait_until) return;
+  if (!call->done) return;
   const bool was_sent = call->is_repeated || call->sent_at >= Millis{0};
   if (!was_sent) return call->answer(wire::RespReply{});
+  const auto lane = lanes_.find(session);
+  if (!call->wait_until) {  // it is answered at once, by a server that answers
+    call->deadline = std::min(call->deadline, now() + settings_.timeout);
+    if (lane != lanes_.end()) lane->second.shared->expect_by(call->deadline);
+    return;
+  }
   if (!call->has_request_id) {
-    if (const auto lane = lanes_.find(session); lane != lanes_.end()) {
+    if (lane != lanes_.end()) {
       std::erase_if(lane->second.own, [&](const auto& line) { return line->carries(*call); });
     }
     return call->answer(wire::RespReply{});

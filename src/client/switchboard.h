@@ -42,7 +42,7 @@ class Switchboard final : private Line::Exchange {
   // The call is answered on the loop's thread, exactly once. Without a session it is sent on the line that all share.
   // One that waits, and one that may take long, has its own. A session that nobody has joined is INVALID.
   void ask(const std::shared_ptr<Call>& call, bool has_own_line = false, std::string_view session = {});
-  // Ends a wait before its time. What it has been given until then is still its answer.
+  // Ends a wait before its time, and what was not sent. What it has been given until then is still its answer.
   void cancel(std::shared_ptr<Call> call, std::string_view session);
 
   // Answered once the session is joined or, left by all that had joined it, once the server knows.
