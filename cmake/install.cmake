@@ -32,12 +32,12 @@ install(DIRECTORY include/tenure DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 
 # find_package(tenure)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/tenure")
-install(EXPORT tenure NAMESPACE tenure:: FILE tenure-config.cmake DESTINATION "${package}")
+install(EXPORT tenure NAMESPACE tenure:: FILE tenure-targets.cmake DESTINATION "${package}")
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/tenure-config-version.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_BINARY_DIR}/tenure-config-version.cmake" DESTINATION "${package}")
+install(FILES cmake/tenure-config.cmake "${CMAKE_BINARY_DIR}/tenure-config-version.cmake" DESTINATION "${package}")
 
 # pkg-config tenure
-file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+file(RELATIVE_PATH up "/P/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/P")
 configure_file(cmake/tenure.pc.in tenure.pc @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/tenure.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 

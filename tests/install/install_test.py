@@ -71,7 +71,7 @@ class Installed(unittest.TestCase):
                   "docs/decisions/17-one-shared-library.md", "examples/embedded_service.cc", "examples/order_lock.cc")}
         self.assertLessEqual({"bin/tenured", "bin/tenure"} | shared | package | public | pages, found)
         others = [name for name in found - shared - package - public - pages
-                  if not name.startswith(("bin/", "share/doc/tenure/", "lib/cmake/tenure/tenure-config-"))]
+                  if not name.startswith(("bin/", "share/doc/tenure/", "lib/cmake/tenure/tenure-targets"))]
         self.assertEqual([], others)
 
     def test_links_of_pages_lead_somewhere(self):
