@@ -28,7 +28,7 @@ demo: setup ## build tenure and let it tell how it works
 	@build/release/bin/tenure demo
 
 .PHONY: build
-build: setup ## build the programs: build/release/bin/tenured and tenure
+build: setup ## build the programs, build/release/bin/tenured and tenure, and libtenure
 	@$(configure) release
 	@$(build) release --target programs
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <tenure/authority.h>
+#include <tenure/export.h>
 
 namespace tenure {
 
@@ -42,7 +43,7 @@ struct ClientSettings {
 };
 
 // Thread-safe. Destroying it ends calls under way with Unavailable; no call may begin once it is gone.
-class Client : public Authority {
+class TENURE_API Client : public Authority {
  public:
   // `address` is "host:port", "[v6]:port" or a host alone, at port 8368. Throws Unavailable if there is no answer in
   // ClientSettings::timeout, InvalidRequest for an address that is none, Error where signing in is refused.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <tenure/errors.h>
+#include <tenure/export.h>
 #include <tenure/locks.h>
 #include <tenure/types.h>
 
@@ -29,7 +30,7 @@ namespace tenure {
 // softlock_held_time_seconds (observed), softlock_acquire_attempts_total, softlock_expired_total (counted) and
 // softlock_active (moved up and down). Labels: the domain, and for the acquire ones the result: acquired, timeout,
 // interrupted or error. A manager names at most 64 domains, and calls the others "other". Thread-safe, and quick.
-class MetricsRegistry {
+class TENURE_API MetricsRegistry {
  public:
   struct Labels {
     std::string_view domain;
@@ -78,7 +79,7 @@ class SoftLockManagerBuilder;
 // One lock, for whichever thread calls: ownership belongs to the thread, not to this object, and is counted, so a
 // thread that locks twice unlocks twice. Meets the standard's Lockable and TimedLockable. Thread-safe. Outlives its
 // manager if need be; the backend must outlive both.
-class SoftLock {
+class TENURE_API SoftLock {
  public:
   // Waits for as long as it takes. Throws LockAcquisitionError when the authority cannot be asked.
   void lock();
@@ -157,7 +158,7 @@ class SoftLock {
 
 // Makes locks over one backend: an embedded authority, a client of a server, or anything that gives LockBackend.
 // Thread-safe. Destroying it neither closes the backend nor releases locks.
-class SoftLockManager {
+class TENURE_API SoftLockManager {
  public:
   // The backend outlives the manager and its locks.
   static SoftLockManagerBuilder builder(LockBackend& locks);
@@ -182,7 +183,7 @@ class SoftLockManager {
 };
 
 // Throws std::invalid_argument for what cannot be. One thread.
-class SoftLockManagerBuilder {
+class TENURE_API SoftLockManagerBuilder {
  public:
   explicit SoftLockManagerBuilder(LockBackend& locks) : locks_(&locks) {}
 
