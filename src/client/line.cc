@@ -18,8 +18,13 @@ bool is_no_answer(ErrorCode code) { return code == ErrorCode::kUnavailable; }
 
 }  // namespace
 
-Line::Line(Exchange& exchange, std::string greeting, int greetings)
-    : exchange_(exchange), greeting_(std::move(greeting)), greetings_(greetings) {}
+Line::Line(Exchange& exchange, std::string greeting, int greetings, std::shared_ptr<Witness> witness)
+    : exchange_(exchange), greeting_(std::move(greeting)), greetings_(greetings), witness_(std::move(witness)) {}
+
+void Line::drop_stream() {
+  if (stream_ != nullptr && witness_ != nullptr) witness_->broken(*this);
+  stream_.reset();
+}
 
 void Line::greet_with(std::string greeting, int greetings) {
   greeting_ = std::move(greeting);
@@ -69,6 +74,7 @@ void Line::dial(Millis now) {
 void Line::connected(Millis now) {
   state_ = State::kGreeting;
   greetings_left_ = greetings_;
+  greeted_at_ = now;
   output_ = greeting_;
   output_begin_ = 0;
   flush(now);
@@ -167,6 +173,7 @@ void Line::take_greeting(const wire::RespReply& reply, Millis now) {
   }
   if (--greetings_left_ > 0) return;
   state_ = State::kUp;
+  if (witness_ != nullptr) witness_->greeted(*this, greeted_at_, now);
   speak(now);
 }
 
@@ -179,6 +186,7 @@ void Line::refuse(const Failure& failure, Millis now) {
 void Line::take_answer(wire::RespReply reply, Millis now) {
   const auto call = std::move(sent_.front());
   sent_.pop_front();
+  if (witness_ != nullptr) witness_->answered(*this, call->sent_at);
   if (reply.kind != wire::RespReply::Kind::kError) {
     failures_ = 0;
     return call->answer(std::move(reply));
@@ -207,7 +215,7 @@ void Line::follow(const std::string& target, Millis now) {
 
 void Line::break_off(std::string reason, Millis now) {
   trouble_ = std::move(reason);
-  stream_.reset();
+  drop_stream();
   state_ = State::kDown;
   const std::uint64_t handed_over = output_begin_;
   output_.clear();
@@ -262,8 +270,12 @@ void Line::give_up_late_calls(Millis now) {
   if (is_dead) break_off("it is not answered in time", now);
 }
 
+void Line::hang_up(std::string reason, Millis now) {
+  if (stream_ != nullptr) break_off(std::move(reason), now);
+}
+
 void Line::close(const Failure& failure) {
-  stream_.reset();
+  drop_stream();
   state_ = State::kDown;
   is_kept_ = false;
   for (const auto& call : std::exchange(sent_, {})) call->answer(tl::unexpected(failure));
