@@ -75,6 +75,7 @@ void Line::connected(Millis now) {
   state_ = State::kGreeting;
   greetings_left_ = greetings_;
   greeted_at_ = now;
+  received_at_ = now - Millis{1};  // nothing on this connection yet
   output_ = greeting_;
   output_begin_ = 0;
   flush(now);
@@ -84,8 +85,8 @@ void Line::on_ready(Millis now) {
   if (state_ == State::kConnecting) {
     const auto is_connected = stream_->advance();
     if (!is_connected) {
-      exchange_.move_on();
-      return break_off(is_connected.error().message, now);
+      fail(is_connected.error(), now);
+      return exchange_.move_on();
     }
     if (*is_connected) connected(now);
     return;
@@ -116,10 +117,13 @@ void Line::send(const std::shared_ptr<Call>& call, Millis now) {
 }
 
 void Line::flush(Millis now) {
+  if (output_.empty() && stream_->wants_to_write()) {
+    if (const auto passed_on = stream_->send({}); !passed_on) return fail(passed_on.error(), now);
+  }
   std::size_t begin = 0;
   while (begin < output_.size()) {
     const auto sent = stream_->send(std::string_view(output_).substr(begin));
-    if (!sent) return break_off(sent.error().message, now);
+    if (!sent) return fail(sent.error(), now);
     if (*sent == 0) break;
     begin += *sent;
     output_begin_ += *sent;
@@ -145,7 +149,7 @@ void Line::receive(Millis now) {
   if (stream_ == nullptr) return;
   input_.erase(0, std::exchange(input_begin_, 0));
   if (input_.empty() && input_.capacity() > kInputAtOnce) input_.shrink_to_fit();
-  if (!received) break_off(received.error().message, now);
+  if (!received) fail(received.error(), now);
 }
 
 void Line::take_reply(wire::RespReply reply, Millis now) {
@@ -175,6 +179,19 @@ void Line::take_greeting(const wire::RespReply& reply, Millis now) {
   state_ = State::kUp;
   if (witness_ != nullptr) witness_->greeted(*this, greeted_at_, now);
   speak(now);
+}
+
+// The stream is of no more use; perhaps the next one is.
+void Line::fail(const Failure& failure, Millis now) {
+  const bool is_unheard = state_ == State::kGreeting && received_at_ < greeted_at_;
+  if (is_unheard && !stream_->is_refused()) {
+    return break_off(failure.message +
+                         ", before a word: expected a server that speaks what this client does, with TLS "
+                         "or without",
+                     now);
+  }
+  if (!stream_->is_refused()) return break_off(failure.message, now);
+  refuse({.code = failure.code, .message = fmt::format("{}: {}", exchange_.address(), failure.message)}, now);
 }
 
 // The server answers, and does not want us; it will not do so because it is asked again.

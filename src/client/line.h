@@ -65,7 +65,9 @@ class Line {
   void on_ready(Millis now);
 
   [[nodiscard]] int descriptor() const { return stream_ == nullptr ? -1 : stream_->descriptor(); }
-  [[nodiscard]] bool wants_to_write() const { return state_ == State::kConnecting || !output_.empty(); }
+  [[nodiscard]] bool wants_to_write() const {
+    return !output_.empty() || (stream_ != nullptr && stream_->wants_to_write());
+  }
   // Never: kNotDue.
   [[nodiscard]] Millis next_due() const;
   static constexpr Millis kNotDue = Millis::max();
@@ -95,6 +97,7 @@ class Line {
   void refuse(const Failure& failure, Millis now);
   void follow(const std::string& target, Millis now);
   void break_off(std::string reason, Millis now);
+  void fail(const Failure& failure, Millis now);
   void give_up_late_calls(Millis now);
   void give_up(Call& call);
   [[nodiscard]] Failure unanswered(const Call& call) const;

@@ -11,6 +11,13 @@
 #include "client/lease_keeper.h"
 
 namespace tenure {
+namespace {
+
+// In a row: then it is the lease that is too short, not the network that was slow.
+constexpr int kTooLateMax = 5;
+
+}  // namespace
+
 LockClient::LockClient(Entropy& entropy) : id_(hex16(entropy.next())) { id_ += hex16(entropy.next()); }
 
 std::shared_ptr<LockClient> LockClient::of(const LockBackend& backend, Entropy& entropy) {
@@ -132,18 +139,26 @@ LockDesk::Outcome LockDesk::acquire(const Key& key, Millis wait, const std::stop
 
 std::optional<LockDesk::Granted> LockDesk::ask(const Key& key, Millis wait, const std::stop_token& stop) {
   const Millis give_up = deadlines_.now() + wait;
+  int too_late = 0;
   while (true) {
     bool again = false;
     const Millis left = std::max(give_up - deadlines_.now(), Millis{0});
-    auto granted = ask_once(key, left, stop, &again);
+    auto granted = ask_once(key, left, stop, &again, &too_late);
     if (granted || stop.stop_requested()) return granted;
+    if (too_late == kTooLateMax) {
+      throw LockAcquisitionError(ErrorCode::kUnavailable,
+                                 fmt::format("granted {} times, but its lease of {} ms was over before the grant came: "
+                                             "expected a lease longer than the way to the authority and back",
+                                             too_late, settings_.lease.count()),
+                                 std::string(key.domain), std::string(key.identifier));
+    }
     if (!again || (wait > Millis{0} && deadlines_.now() >= give_up)) return std::nullopt;
   }
 }
 
 // `again`: nothing was acquired, but there may be if it is asked for once more.
 std::optional<LockDesk::Granted> LockDesk::ask_once(const Key& key, Millis wait, const std::stop_token& stop,
-                                                    bool* again) {
+                                                    bool* again, int* too_late) {
   const std::string owner = client_->owner();
   const std::string request_id = client_->new_request_id();
   LockRequest request{.lock = name_of(key), .owner = owner, .lease = settings_.lease, .request_id = request_id};
@@ -176,6 +191,7 @@ std::optional<LockDesk::Granted> LockDesk::ask_once(const Key& key, Millis wait,
   if (deadlines_.now() < deadline) return Granted{std::move(*grant), deadline, session_losses};
   // It came too late to be of use.
   give_back(key, grant->token);
+  ++*too_late;
   *again = wait > Millis{0};
   return std::nullopt;
 }

@@ -122,7 +122,7 @@ class LockDesk {
   // --- lock_desk.cc: asking ---
   Outcome acquire(const Key& key, Millis wait, const std::stop_token& stop);
   std::optional<Granted> ask(const Key& key, Millis wait, const std::stop_token& stop);
-  std::optional<Granted> ask_once(const Key& key, Millis wait, const std::stop_token& stop, bool* again);
+  std::optional<Granted> ask_once(const Key& key, Millis wait, const std::stop_token& stop, bool* again, int* too_late);
   Millis count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline);
   void give_back(const Key& key, const std::string& token, std::uint32_t holds = 1);
   void enter(const Key& key, Granted granted) TENURE_EXCLUDES(mutex_);

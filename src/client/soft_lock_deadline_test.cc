@@ -71,6 +71,15 @@ TEST_P(SoftLockTest, AGrantThatCameTooLateIsGivenBack) {
   EXPECT_FALSE(lock.is_locked());
 }
 
+TEST_P(SoftLockTest, ALeaseThatIsAlwaysOverBeforeTheGrantComesIsAnError) {
+  SlowLocks slow(world, authority, kLease);
+  auto far = manager_over(slow, settings());
+  auto lock = far.get_lock("d", "1");
+  EXPECT_THROW(lock.lock(), LockAcquisitionError);
+  EXPECT_FALSE(lock.try_lock_for(std::chrono::hours(1)));
+  EXPECT_FALSE(lock.is_locked());
+}
+
 TEST_P(SoftLockTest, NeverFiresAfterAReleaseInTime) {
   auto lock = manager.get_lock("d", "1");
   lock.lock();

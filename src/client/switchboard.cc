@@ -187,8 +187,20 @@ void Switchboard::put_on_own_line(Lane& lane, std::shared_ptr<Call> call) {
   for (const auto& line : lane.own) {
     if (line->is_idle() && (free == nullptr || line->is_up())) free = line.get();
   }
+  // What takes back a wait is let in all the same: it ends one.
+  if (free == nullptr && !call->is_repeated && own_lines() >= settings_.waiting_connections_max) {
+    return call->answer(fail_with(ErrorCode::kBackpressure,
+                                  "expected at most {} calls that wait at once, found one more",
+                                  settings_.waiting_connections_max));
+  }
   if (free == nullptr) free = lane.own.emplace_back(make_line(lane)).get();
   free->put(std::move(call));
+}
+
+std::size_t Switchboard::own_lines() const {
+  std::size_t count = 0;
+  for (const auto& [session, lane] : lanes_) count += lane.own.size();
+  return count;
 }
 
 void Switchboard::drop_free_lines(Lane& lane) const {

@@ -94,6 +94,7 @@ class Switchboard final : private Line::Exchange {
   void tell_lost(const std::string& session) TENURE_EXCLUDES(watchers_mutex_);
   void greet_as_member(Lane& lane, const std::string& session, std::optional<Millis> grace) const;
   std::unique_ptr<Line> make_line(const Lane& lane);
+  [[nodiscard]] std::size_t own_lines() const;
   void drop_free_lines(Lane& lane) const;
   void close_all();
   template <class Use>

@@ -26,7 +26,7 @@ Child::Child(const std::vector<std::string>& words, int listened_to) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not outlive a test that is killed
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], listened_to);
-    ::execv(arguments[0], arguments.data());
+    ::execvp(arguments[0], arguments.data());
     ::_exit(127);
   }
   TENURE_CHECK(process_ > 0, "no process: error {}", errno);
@@ -65,10 +65,23 @@ void Child::stop_listening() {
 
 void Child::signal(int number) const { ::kill(process_, number); }
 
+bool Child::succeeds() {
+  while (hear()) continue;
+  int status = 0;
+  ::waitpid(process_, &status, 0);
+  process_ = -1;
+  close_pipes();
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 void Child::kill() {
   if (process_ <= 0) return;
   signal(SIGKILL);
   ::waitpid(std::exchange(process_, -1), nullptr, 0);
+  close_pipes();
+}
+
+void Child::close_pipes() {
   ::close(std::exchange(input_, -1));
   if (output_ >= 0) ::close(std::exchange(output_, -1));
 }

@@ -12,7 +12,7 @@ namespace tenure::testing {
 // One thread.
 class Child {
  public:
-  // `words` begin with the program's path. What is listened to is its STDOUT_FILENO or STDERR_FILENO.
+  // `words` begin with the program's name or path. What is listened to is its STDOUT_FILENO or STDERR_FILENO.
   Child(const std::vector<std::string>& words, int listened_to);
   ~Child() { kill(); }
   Child(const Child&) = delete;
@@ -24,10 +24,14 @@ class Child {
   // What it says from now on is thrown away, so that it is not stopped by a pipe that is full.
   void stop_listening();
   void signal(int number) const;
+  // Waits for its end; whether it says that all went well.
+  bool succeeds();
   // With SIGKILL; returns when it is gone.
   void kill();
 
  private:
+  void close_pipes();
+
   pid_t process_ = -1;
   int input_ = -1;
   int output_ = -1;
