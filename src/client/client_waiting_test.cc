@@ -30,6 +30,21 @@ TEST_F(ClientTest, AWaitHoldsUpNobody) {
   EXPECT_TRUE(leases.get().empty());
 }
 
+TEST_F(ClientTest, MoreWaitsThanAllowedAreRefused) {
+  ClientSettings few = settings();
+  few.waiting_connections_max = 1;
+  const auto client = make(few);
+  std::stop_source stop;
+  auto waiting = start([&] { return client->locks().acquire({.lock = lock_, .owner = "o"}, kLong, stop.get_token()); });
+  Peer peer = town_.next_greeted();
+  const std::string request = peer.hear();
+  EXPECT_THROW(client->tasks().lease({.worker = "w", .queues = {"q"}}, kLong), Backpressure);
+  stop.request_stop();  // which takes a second connection for a moment
+  Peer other = town_.next_greeted();
+  other.answer(kNil);
+  EXPECT_FALSE(waiting.get().has_value());
+}
+
 TEST_F(ClientTest, AWaitThatIsBrokenGoesOnForWhatIsLeft) {
   auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong); });
   Peer first = town_.next_greeted();
