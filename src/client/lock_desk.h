@@ -181,7 +181,7 @@ class LockDesk {
   Mutex labels_mutex_;
   std::set<std::string, std::less<>> labels_ TENURE_GUARDED_BY(labels_mutex_);
 
-  // The last, so that they are the first to go: what rings uses all the rest.
+  // What rings uses all the rest: they are stopped first.
   Alarms deadlines_;
   Alarms renewals_;
   std::unique_ptr<SessionKeeper::Subscription> watching_;

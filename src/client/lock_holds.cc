@@ -16,6 +16,10 @@ namespace {
 }  // namespace
 
 LockDesk::~LockDesk() {
+  // Each of them may set another.
+  watching_.reset();
+  deadlines_.stop();
+  renewals_.stop();
   std::map<Place, std::vector<Hold>> left;
   {
     const MutexLock lock(mutex_);

@@ -119,10 +119,11 @@ void Switchboard::go_out(const std::string& session, Millis deadline, absl::AnyI
   lanes_.erase(found);
   tell_lost(session);
   std::vector<std::unique_ptr<Line>> lines = std::move(lane.own);
+  const Line* const shared = lane.shared.get();
   lines.push_back(std::move(lane.shared));
-  // Who still waits for a lock of the session waits in vain.
+  // Who still waits for a lock of the session waits in vain; what the shared line has been asked is soon answered.
   std::erase_if(lines, [&](const auto& line) {
-    const bool is_leaving = line->is_up() && line->is_idle();
+    const bool is_leaving = line->is_up() && (line->is_idle() || line.get() == shared);
     if (!is_leaving) line->close(no_such_session(session));
     return !is_leaving;
   });
