@@ -69,6 +69,16 @@ void Line::dial(Millis now) {
   }
   stream_ = std::move(*stream);
   state_ = State::kConnecting;
+  go_on_connecting(now);
+}
+
+void Line::go_on_connecting(Millis now) {
+  const auto is_connected = stream_->advance();
+  if (!is_connected) {
+    fail(is_connected.error(), now);
+    return exchange_.move_on();
+  }
+  if (*is_connected) connected(now);
 }
 
 void Line::connected(Millis now) {
@@ -82,15 +92,7 @@ void Line::connected(Millis now) {
 }
 
 void Line::on_ready(Millis now) {
-  if (state_ == State::kConnecting) {
-    const auto is_connected = stream_->advance();
-    if (!is_connected) {
-      fail(is_connected.error(), now);
-      return exchange_.move_on();
-    }
-    if (*is_connected) connected(now);
-    return;
-  }
+  if (state_ == State::kConnecting) return go_on_connecting(now);
   if (state_ != State::kDown) flush(now);
   if (state_ != State::kDown) receive(now);
 }

@@ -86,6 +86,7 @@ class Line {
 
   void dial(Millis now);
   void drop_stream();
+  void go_on_connecting(Millis now);
   void connected(Millis now);
   void speak(Millis now);
   void send(const std::shared_ptr<Call>& call, Millis now);

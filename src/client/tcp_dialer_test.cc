@@ -20,7 +20,7 @@ class Listening {
     address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     endpoint_.size = sizeof(sockaddr_in);
     EXPECT_EQ(0, ::bind(descriptor_, reinterpret_cast<sockaddr*>(&endpoint_.address), endpoint_.size));
-    EXPECT_EQ(0, ::listen(descriptor_, 1));
+    EXPECT_EQ(0, ::listen(descriptor_, 16));
     EXPECT_EQ(0, ::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&endpoint_.address), &endpoint_.size));
   }
   ~Listening() { ::close(descriptor_); }
