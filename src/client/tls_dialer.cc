@@ -189,9 +189,12 @@ class TlsStream final : public Stream {
   Result<std::size_t> fetch();
   tl::unexpected<Failure> refuse();
 
+  static int note_refused(int is_good, X509_STORE_CTX* verification);
+
   const std::unique_ptr<Stream> below_;
   const std::string expected_;
   const std::string believed_;
+  std::string found_ = "nobody";  // whom the certificate is for that was refused
   openssl::Session ssl_;
   BIO* in_;   // the session's
   BIO* out_;  // likewise
@@ -211,12 +214,25 @@ TlsStream::TlsStream(SSL_CTX* context, std::unique_ptr<Stream> below, std::strin
   TENURE_CHECK(ssl_ != nullptr && in_ != nullptr && out_ != nullptr, "OpenSSL gives no session: {}", openssl_reason());
   SSL_set_bio(ssl_.get(), in_, out_);
   SSL_set_connect_state(ssl_.get());
+  SSL_set_app_data(ssl_.get(), this);
+  SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, &TlsStream::note_refused);
   if (is_an_address(expected_)) {
     X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_.get()), expected_.c_str());
   } else {
     SSL_set1_host(ssl_.get(), expected_.c_str());
     SSL_set_tlsext_host_name(ssl_.get(), expected_.c_str());
   }
+}
+
+// The session does not keep a certificate that it has refused.
+int TlsStream::note_refused(int is_good, X509_STORE_CTX* verification) {
+  const auto* const session =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  if (is_good == 0) {
+    static_cast<TlsStream*>(SSL_get_app_data(session))->found_ =
+        names_in(X509_STORE_CTX_get_current_cert(verification));
+  }
+  return is_good;
 }
 
 Result<bool> TlsStream::advance() {
@@ -303,9 +319,8 @@ tl::unexpected<Failure> TlsStream::refuse() {
   const long verified = SSL_get_verify_result(ssl_.get());
   static_cast<void>(pass_on());  // the server is told, too
   if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH) {
-    const openssl::Certificate shown(SSL_get1_peer_certificate(ssl_.get()));
     return fail_with(ErrorCode::kUnavailable, "TLS: expected a certificate for {}, found one for {}", expected_,
-                     names_in(shown.get()));
+                     found_);
   }
   if (verified != X509_V_OK) {
     return fail_with(ErrorCode::kUnavailable, "TLS: expected a certificate that is valid and signed by {}, found: {}",

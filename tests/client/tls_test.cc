@@ -2,6 +2,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <memory>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +36,7 @@ class TlsTest : public ::testing::Test {
     std::string write_users() {
       std::string path = folder.path() + "/users";
       std::ofstream file(path);
-      file << "joe " << users::hash_password("joe's own").value() << " admin\n";
+      file << "joe " << users::hash_password("joe's own").value() << " admin submit work read lock\n";
       file.close();
       std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
       return path;
