@@ -61,7 +61,12 @@ struct SoftLockSettings {
   std::optional<Millis> margin{};
   std::string delimiter = "::";
   std::string space = std::string(kDefaultSpace);
-  // The locks are bound to this session: see Authority::join.
+  // Over a Client, locks are bound to a session that the client keeps: when its process is gone they are free once the
+  // grace is over, at once without one; and when the session may have ended, because the server was lost for longer
+  // than the grace, holders are told. Elsewhere, or not bound, they live until released or expired.
+  bool is_bound = true;
+  Millis grace{0};
+  // Bound to this session instead, whose grace is given where it is joined: see Authority::join.
   std::optional<std::string> session{};
   MetricsRegistry* metrics = nullptr;
   // Called on the thread that acquired or released; on_expired also on a thread of the manager. They must not block,
@@ -118,8 +123,8 @@ class TENURE_API SoftLock {
   // has no fences.
   [[nodiscard]] std::optional<Fence> fence() const;
   // Asked to stop once the lease of this thread's hold is over: by the local clock, a margin before the authority's
-  // expiry, whether or not the authority can be reached. Never after a release in time. Throws NotHeld if this thread
-  // does not hold the lock.
+  // expiry, whether or not the authority can be reached; or once the session that it is bound to may have ended. Never
+  // after a release in time. Throws NotHeld if this thread does not hold the lock.
   [[nodiscard]] std::stop_token lost() const;
   // Prolongs the lease to at least that from now. Throws LockExpired or NotHeld.
   void extend(Millis lease);
@@ -175,7 +180,8 @@ class TENURE_API SoftLockManager {
   [[nodiscard]] const std::string& space() const;
   // From now on nothing is acquired; what is held stays so, is watched over, and can be released.
   void close();
-  // For whoever keeps the session that locks are bound to: it may have ended, so every lock held is lost.
+  // For whoever keeps the session that locks are bound to: it may have ended, so every lock held is lost. A Client
+  // does this by itself, for its own sessions and those that were joined through it.
   void lose_all();
 
  private:
@@ -191,7 +197,9 @@ class TENURE_API SoftLockManagerBuilder {
   SoftLockManagerBuilder& margin(Millis margin);                // less than the lease
   SoftLockManagerBuilder& delimiter(std::string_view between);  // not empty; "::" by default
   SoftLockManagerBuilder& space(std::string_view space);        // not empty; "soft-locks" by default
-  SoftLockManagerBuilder& session(std::string_view session);    // not empty; none by default
+  SoftLockManagerBuilder& grace(Millis grace);                  // 0 to 24 h; 0 by default
+  SoftLockManagerBuilder& unbound();                            // bound by default, where the backend keeps sessions
+  SoftLockManagerBuilder& session(std::string_view session);    // not empty; instead of a grace or being unbound
   // Outlives the manager and its locks; null: none.
   SoftLockManagerBuilder& metrics(MetricsRegistry* registry);
   SoftLockManagerBuilder& on_acquired(std::function<void(const LockEvent&)> tell);

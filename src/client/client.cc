@@ -2,7 +2,9 @@
 
 #include <charconv>
 
+#include "base/files.h"
 #include "client/asking.h"
+#include "client/tls_dialer.h"
 
 namespace tenure::client {
 namespace {
@@ -104,7 +106,13 @@ std::unique_ptr<Client> Client::connect(const std::string& address, const Client
     if (const auto where = client::read_address(one); !where) raise(where.error());
   }
   if (const auto where = client::read_address(address); !where) raise(where.error());
-  auto made = client::make_client(address, settings, client::make_tcp_dialer());
+  std::unique_ptr<client::Dialer> dialer = client::make_tcp_dialer();
+  if (settings.tls) {
+    auto tls = client::make_tls_dialer(real_files(), *settings.tls, std::move(dialer));
+    if (!tls) raise(tls.error());
+    dialer = std::move(*tls);
+  }
+  auto made = client::make_client(address, settings, std::move(dialer));
   static_cast<void>(made->now());  // answered only to those who may ask
   return made;
 }

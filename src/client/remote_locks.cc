@@ -43,6 +43,19 @@ Answer ask_until_granted(const Desk& desk, const wire::AcquireLock& acquire, Mil
   return second;
 }
 
+class Watching final : public SessionKeeper::Subscription {
+ public:
+  Watching(std::shared_ptr<Switchboard> board, std::string_view session, std::function<void()> lost)
+      : board_(std::move(board)), number_(board_->watch(session, std::move(lost))) {}
+  ~Watching() override { board_->unwatch(number_); }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  const std::shared_ptr<Switchboard> board_;
+  const std::uint64_t number_;
+};
+
 }  // namespace
 
 std::optional<LockGrant> RemoteLocks::acquire(const LockRequest& request, Millis wait, std::stop_token stop) {
@@ -117,5 +130,11 @@ std::optional<LockStatus> RemoteLocks::get(const LockName& lock) {
 }
 
 LockPage RemoteLocks::list(const LockListing& request) { return expect(Desk(desk_), ListLocks{request}); }
+
+std::string RemoteLocks::own_session(Millis grace) { return desk_.board->own_session(grace); }
+
+std::unique_ptr<SessionKeeper::Subscription> RemoteLocks::watch(std::string_view session, std::function<void()> lost) {
+  return std::make_unique<Watching>(desk_.board, session, std::move(lost));
+}
 
 }  // namespace tenure::client
