@@ -72,6 +72,9 @@ class TENURE_API Client : public Authority {
   void join(std::string_view session, std::optional<Millis> grace = {}) override = 0;
   void leave(std::string_view session) override = 0;
 
+  // What the server tells of itself (INFO): lines `name:value`, in sections that begin with a line `# Name`.
+  [[nodiscard]] virtual std::string info() const = 0;
+
   // Asks the server: a round trip.
   [[nodiscard]] Instant now() const override = 0;
 };

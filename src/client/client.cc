@@ -54,6 +54,11 @@ class RemoteAuthority final : public Client {
   }
 
   [[nodiscard]] Instant now() const override;
+  [[nodiscard]] std::string info() const override {
+    Answer answer = ask(desk_, make_call(desk_, wire::RequestWriter().word(std::string_view("INFO")).finish()));
+    expect_word(answer);
+    return std::move(answer.reply->text);
+  }
   // It takes as long as it takes, and nobody waits behind it.
   void snapshot() override {
     const Desk desk{desk_.board, std::max(desk_.timeout, Millis{std::chrono::hours(1)})};
