@@ -16,4 +16,5 @@ void fuzz(std::string_view input);
 }  // namespace tenure
 
 // The name that libFuzzer calls.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

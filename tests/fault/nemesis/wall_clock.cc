@@ -9,7 +9,7 @@
 namespace {
 
 long seconds_moved() {
-  const char* const path = std::getenv("WALL_CLOCK_FILE");
+  const char* const path = std::getenv("WALL_CLOCK_FILE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
   const int file = path == nullptr ? -1 : open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   char text[32] = {};
@@ -20,6 +20,7 @@ long seconds_moved() {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
 extern "C" int clock_gettime(clockid_t which, timespec* time) noexcept {
   const long failed = syscall(SYS_clock_gettime, which, time);
   if (failed == 0 && which == CLOCK_REALTIME) time->tv_sec += seconds_moved();
