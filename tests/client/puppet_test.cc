@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Millis kLong = 1h;  // a lease that does not end meanwhile
+constexpr Millis kLastingLease = 1h;  // a lease that does not end meanwhile
 
 class PuppetTest : public ::testing::Test {
  protected:
@@ -38,8 +38,8 @@ class PuppetTest : public ::testing::Test {
 };
 
 TEST_F(PuppetTest, TwoProcessesCompete) {
-  Puppet one(server_.address(), kLong);
-  Puppet two(server_.address(), kLong);
+  Puppet one(server_.address(), kLastingLease);
+  Puppet two(server_.address(), kLastingLease);
   EXPECT_EQ("locked", one.ask("lock shared"));
   EXPECT_EQ("refused", two.ask("try shared"));
   EXPECT_EQ("released", one.ask("release shared"));
@@ -50,8 +50,8 @@ TEST_F(PuppetTest, TwoProcessesCompete) {
 // --- a holder is killed ---
 
 TEST_F(PuppetTest, WhoIsKilledLetsTheNextOneInAtOnce) {
-  Puppet holder(server_.address(), kLong);
-  Puppet next(server_.address(), kLong);
+  Puppet holder(server_.address(), kLastingLease);
+  Puppet next(server_.address(), kLastingLease);
   EXPECT_EQ("locked", holder.ask("lock 1"));
   next.tell("lock 1");
   await_waiters("1", 1);
@@ -61,8 +61,8 @@ TEST_F(PuppetTest, WhoIsKilledLetsTheNextOneInAtOnce) {
 
 TEST_F(PuppetTest, WithAGraceWhoIsKilledLetsTheNextOneInAfterIt) {
   constexpr Millis kGrace = 700ms;
-  Puppet holder(server_.address(), kLong, std::to_string(kGrace.count()));
-  Puppet next(server_.address(), kLong);
+  Puppet holder(server_.address(), kLastingLease, std::to_string(kGrace.count()));
+  Puppet next(server_.address(), kLastingLease);
   EXPECT_EQ("locked", holder.ask("lock 1"));
   next.tell("lock 1");
   await_waiters("1", 1);
@@ -75,7 +75,7 @@ TEST_F(PuppetTest, WithAGraceWhoIsKilledLetsTheNextOneInAfterIt) {
 TEST_F(PuppetTest, UnboundWhoIsKilledLetsTheNextOneInAfterItsLease) {
   constexpr Millis kLease = 1500ms;
   Puppet holder(server_.address(), kLease, "unbound");
-  Puppet next(server_.address(), kLong);
+  Puppet next(server_.address(), kLastingLease);
   const Millis asked = now();
   EXPECT_EQ("locked", holder.ask("lock 1"));
   next.tell("lock 1");
@@ -87,10 +87,10 @@ TEST_F(PuppetTest, UnboundWhoIsKilledLetsTheNextOneInAfterItsLease) {
 // --- the server is killed ---
 
 TEST_F(PuppetTest, HoldersAndWaitersOutliveTheServer) {
-  Puppet graceful(server_.address(), kLong, "60000");
-  Puppet graceless(server_.address(), kLong);
-  Puppet for_graceful(server_.address(), kLong);
-  Puppet for_graceless(server_.address(), kLong);
+  Puppet graceful(server_.address(), kLastingLease, "60000");
+  Puppet graceless(server_.address(), kLastingLease);
+  Puppet for_graceful(server_.address(), kLastingLease);
+  Puppet for_graceless(server_.address(), kLastingLease);
   EXPECT_EQ("locked", graceful.ask("lock 1"));
   EXPECT_EQ("locked", graceless.ask("lock 2"));
   for_graceful.tell("lock 1");
@@ -110,7 +110,7 @@ TEST_F(PuppetTest, HoldersAndWaitersOutliveTheServer) {
 
 // A grace that is over before the server is back: the holder is told by its own clock.
 TEST_F(PuppetTest, AServerThatStaysAwayForLongerThanTheGraceIsALoss) {
-  Puppet holder(server_.address(), kLong, "500");
+  Puppet holder(server_.address(), kLastingLease, "500");
   EXPECT_EQ("locked", holder.ask("lock 1"));
   server_.kill();
   EXPECT_EQ("lost", holder.ask("lost 1"));
@@ -121,7 +121,7 @@ TEST_F(PuppetTest, AServerThatStaysAwayForLongerThanTheGraceIsALoss) {
 
 TEST_F(PuppetTest, AHolderThatStoodStillPastItsLeaseKnowsAndIsRefused) {
   Puppet holder(server_.address(), 700ms);
-  Puppet next(server_.address(), kLong);
+  Puppet next(server_.address(), kLastingLease);
   FenceGuard resource;
   EXPECT_EQ("locked", holder.ask("lock 1"));
   const Fence old = holder.fence("1");
