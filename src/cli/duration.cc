@@ -47,7 +47,7 @@ std::string short_duration(Millis time) {
   const auto ms = std::max<std::int64_t>(time.count(), 0);
   const auto seconds = ms / 1000;
   if (ms < 1000) return fmt::format("{}ms", ms);
-  if (ms < 10'000) return fmt::format("{:.1f}s", static_cast<double>(ms / 100) / 10);
+  if (ms < 10'000) return fmt::format("{}.{}s", seconds, ms / 100 % 10);
   if (seconds < 60) return fmt::format("{}s", seconds);
   if (seconds < 3600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
   if (seconds < 86'400) return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);

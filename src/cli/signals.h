@@ -15,7 +15,7 @@ namespace tenure::cli {
 // would send. Made before other threads are, so that they leave the signals alone, too. One thread.
 class Signals {
  public:
-  explicit Signals(std::initializer_list<int> numbers);
+  Signals(std::initializer_list<int> numbers);
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
@@ -27,7 +27,7 @@ class Signals {
     bool is_from_terminal = false;  // by a key: all of the terminal's foreground has got it
   };
   // The next, if there is one.
-  std::optional<Signal> take() const;
+  [[nodiscard]] std::optional<Signal> take() const;
   // What the mask was before: a command that is run gets it back.
   [[nodiscard]] const sigset_t& mask_before() const { return before_; }
 

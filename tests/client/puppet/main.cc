@@ -68,7 +68,7 @@ int main(int count, char** words) {
   const auto client = tenure::Client::connect(words[1], settings);
   const auto manager = make_manager(client->locks(), Millis{std::stoll(words[2])}, words[3]);
   for (std::string verb, identifier; std::cin >> verb >> identifier;) {
-    std::cout << answer_to(manager, verb, identifier) << std::endl;
+    std::cout << answer_to(manager, verb, identifier) << '\n' << std::flush;
   }
   return 0;
 }
