@@ -8,9 +8,16 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "client/lease_keeper.h"
 
 namespace tenure {
+namespace {
+
+bool has_ended(const Error& error) {
+  return error.code() == ErrorCode::kExpired || error.code() == ErrorCode::kNotHeld;
+}
+
+}  // namespace
+
 LockClient::LockClient(Entropy& entropy) : id_(hex16(entropy.next())) { id_ += hex16(entropy.next()); }
 
 std::shared_ptr<LockClient> LockClient::of(const LockBackend& backend, Entropy& entropy) {
@@ -150,28 +157,49 @@ std::optional<LockDesk::Granted> LockDesk::ask_once(const Key& key, Millis wait,
   // part of the lease, so it is cut into pieces.
   const Millis piece = locks_ != nullptr ? wait : std::min(wait, settings_.lease / 4);
   const Millis sent = deadlines_.now();
-  auto grant = backend_.acquire(request, piece, stop);
+  std::optional<LockGrant> grant;
+  try {
+    grant = backend_.acquire(request, piece, stop);
+  } catch (const SoftLockError& error) {
+    // An earlier try was granted, its answer lost, and the lock before it could be asked for again.
+    if (!has_ended(error)) throw;
+    *again = true;
+    return std::nullopt;
+  }
   if (!grant) {
     *again = piece < wait;
     return std::nullopt;
   }
-  Millis deadline = sent + grant->remaining - margin_;
-  if (locks_ != nullptr && deadlines_.now() - sent > margin_) deadline = count_anew(request, *grant, deadline);
+  const Asked asked{.sent = sent, .answered = deadlines_.now()};
+  Millis deadline = deadline_of(asked, grant->remaining);
+  *again = wait > Millis{0};
+  if (locks_ != nullptr && is_worth_counting_anew(asked, margin_)) {
+    const auto counted = count_anew(request, *grant, deadline);
+    if (!counted) return std::nullopt;
+    deadline = *counted;
+  }
   if (deadlines_.now() < deadline) return Granted{std::move(*grant), deadline};
   // It came too late to be of use.
   give_back(key, grant->token);
-  *again = wait > Millis{0};
   return std::nullopt;
 }
 
+Millis LockDesk::deadline_of(const Asked& asked, Millis remaining) const {
+  return local_deadline(asked, remaining, settings_.margin.value_or(margin_of(settings_.lease, remaining)));
+}
+
 // After a wait: the same request again is the same grant, and what is left of it now is counted from before that.
-Millis LockDesk::count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline) {
+// Nullopt: it has ended.
+std::optional<Millis> LockDesk::count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline) {
   const Millis sent = deadlines_.now();
   try {
     const auto same = backend_.acquire(request);
-    if (same && same->token == grant.token) return std::max(deadline, sent + same->remaining - margin_);
-  } catch (const Error&) {
-    // It has ended, or cannot be asked about: the early deadline stands, and is most likely over.
+    if (same && same->token == grant.token) {
+      return std::max(deadline, deadline_of({sent, deadlines_.now()}, same->remaining));
+    }
+  } catch (const Error& error) {
+    if (has_ended(error)) return std::nullopt;
+    // It cannot be asked about: the early deadline stands, and is most likely over.
     return deadline;
   }
   return deadline;
