@@ -33,6 +33,8 @@ def main():
         path = pathlib.Path(entry["file"])
         is_batch = path.suffix == ".cxx"
         is_test = path.name.endswith("_test.cc") or (is_batch and "_test.cc" in path.read_text())
+        if path.suffix == ".S":
+            continue  # no C++
         if path.is_relative_to(root) and not is_test and not (is_batch and "tenure-sim-planted" in str(path)):
             commands[path.relative_to(root)] = shlex.split(entry["command"])
 
