@@ -118,8 +118,8 @@ describe("the link to the server", () => {
       assert.ok(speed > 500, `only ${speed} records/s were made`);
       assert.ok(share < 0.6, `busy for ${share} of the time`);
       assert.ok((await page.locator("tbody tr").count()) <= 100);
-      await page.getByRole("link", { name: "Overview" }).click();
-      await page.getByText("Leases about to expire").waitFor();
+      await page.getByRole("link", { name: "Overview", exact: true }).click();
+      await page.getByRole("heading", { name: "Leases about to expire" }).waitFor();
       await closePage(page);
     } finally {
       clearInterval(timer);

@@ -43,7 +43,7 @@ describe("pages", () => {
         // Something that happens while the journal is looked at, and a failure on the overview.
         if (name === "journal") {
           await page.getByText("No record has come").waitFor();
-          for (let i = 0; i < 8; ++i) await server.post(`/v1/locks/orders/late-${i}/acquire`, { owner: "somebody", lease_ms: 900_000 });
+          for (let i = 0; i < 8; ++i) await server.post(`/v1/locks/orders/late-${theme}-${i}/acquire`, { owner: "somebody", lease_ms: 900_000 });
         }
         await expectSeen(page, words);
         await expectFits(page, name);

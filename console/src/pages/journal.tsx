@@ -73,30 +73,24 @@ class Reel {
 }
 
 function useReel(book: string, text: string): Reel {
-  const reel = useRef<Reel | null>(null);
-  const filter = useRef({ book, text });
-  filter.current = { book, text };
-  reel.current ??= new Reel();
-  const first = useRef(true);
-  useEffect(() => {
-    // What was kept and does not pass any more has no place left.
-    if (first.current) first.current = false;
-    else {
-      const again = new Reel();
-      again.heard = reel.current!.heard;
-      for (const heard of reel.current!.newest(KEPT).reverse()) if (passes(heard.told, book, text)) again.take(heard);
-      reel.current = again;
-    }
-  }, [book, text]);
+  const kept = useRef({ reel: new Reel(), book, text });
+  // Of what was kept, that which does not pass another filter is left out.
+  if (kept.current.book !== book || kept.current.text !== text) {
+    const reel = new Reel();
+    reel.heard = kept.current.reel.heard;
+    for (const heard of kept.current.reel.newest(KEPT).reverse()) if (passes(heard.told, book, text)) reel.take(heard);
+    kept.current = { reel, book, text };
+  }
   useEffect(
     () =>
       listen((heard) => {
-        ++reel.current!.heard;
-        if (passes(heard.told, filter.current.book, filter.current.text)) reel.current!.take(heard);
+        const { reel, book: wanted, text: part } = kept.current;
+        ++reel.heard;
+        if (passes(heard.told, wanted, part)) reel.take(heard);
       }),
     [],
   );
-  return reel.current;
+  return kept.current.reel;
 }
 
 function useRate(heard: number): number {

@@ -22,14 +22,17 @@ function ticksOf(length: number, most: number): number[] {
   return ticks;
 }
 
-export function endingOf(attempt: Attempt): string {
+// How it ended, and what else there is to say.
+function endingsOf(attempt: Attempt): string[] {
   const parts: string[] = [];
   if (attempt.outcome === "LEASED") parts.push("running now");
   else parts.push(`${attempt.outcome.toLowerCase()} after ${span((attempt.ended_at ?? 0) - attempt.granted_at)}`);
   if (attempt.extensions) parts.push(`extended ${attempt.extensions === 1 ? "once" : `${attempt.extensions} times`}`);
   if (attempt.late) parts.push(attempt.late === 1 ? "late report refused" : `${attempt.late} late reports refused`);
-  return parts.join(", ");
+  return parts;
 }
+
+const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 // When its late report came, if this page saw it; otherwise it is drawn at the axis' end.
 function lateAt(attempt: Attempt, marks: Mark[]): number | null {
@@ -46,7 +49,8 @@ function Row(props: { attempt: Attempt; task: Task; top: number; scale: Scale; m
   const { attempt, scale, top } = props;
   const from = scale.x(attempt.granted_at);
   const until = scale.x(attempt.ended_at ?? now());
-  const y = top + (props.isNarrow ? 36 : 24);
+  const [how, ...more] = endingsOf(attempt);
+  const y = top + (props.isNarrow ? 52 : 24);
   const kind = attempt.outcome.toLowerCase();
   const late = attempt.late > 0 ? scale.x(lateAt(attempt, props.marks) ?? scale.end) : null;
   const promised = attempt.outcome === "LEASED" && props.task.expires_at ? scale.x(props.task.expires_at) : null;
@@ -54,13 +58,19 @@ function Row(props: { attempt: Attempt; task: Task; top: number; scale: Scale; m
   return (
     <g>
       <text class="who" x={EDGE} y={top + 12}>
-        {`${attempt.attempt}. ${attempt.worker}`}
+        {`${attempt.attempt}. ${shortened(attempt.worker, props.isNarrow ? 22 : 40)}`}
         <tspan class="fence">{`  fence ${attempt.fence}`}</tspan>
       </text>
-      <text class={`how ${kind}`} x={props.isNarrow ? EDGE : scale.x(scale.end)} y={top + (props.isNarrow ? 28 : 12)}
-        text-anchor={props.isNarrow ? "start" : "end"}>
-        {endingOf(attempt)}
-      </text>
+      {props.isNarrow ? (
+        <>
+          <text class={`how ${kind}`} x={EDGE} y={top + 28}>{how}</text>
+          <text class={`how ${kind}`} x={EDGE} y={top + 44}>{more.join(", ")}</text>
+        </>
+      ) : (
+        <text class={`how ${kind}`} x={scale.x(scale.end)} y={top + 12} text-anchor="end">
+          {[how, ...more].join(", ")}
+        </text>
+      )}
       {promised !== null && promised > until && <rect class="promised" x={until} y={y} width={promised - until} height={BAR} />}
       {late !== null && <line class="after" x1={until} x2={late} y1={y + BAR / 2} y2={y + BAR / 2} />}
       <rect class={`bar ${kind}`} x={from} y={y} width={Math.max(3, until - from)} height={BAR} rx="3" />
@@ -111,7 +121,7 @@ export function Timeline(props: { task: Task; attempts: Attempt[] }) {
   const present = useNow();
   const marks = marksOf(task.task_id);
   const isNarrow = width < 560;
-  const row = isNarrow ? ROW + 10 : ROW;
+  const row = isNarrow ? ROW + 26 : ROW;
 
   const begin = task.created_at;
   const last = Math.max(
@@ -124,7 +134,7 @@ export function Timeline(props: { task: Task; attempts: Attempt[] }) {
   const end = begin + (last - begin) * 1.06;
   const scale: Scale = { x: (at) => EDGE + ((at - begin) / (end - begin)) * (width - 2 * EDGE), end };
   const height = attempts.length * row + AXIS + 8;
-  const told = attempts.map((each) => `Attempt ${each.attempt} by ${each.worker}, fence ${each.fence}: ${endingOf(each)}.`).join(" ");
+  const told = attempts.map((each) => `Attempt ${each.attempt} by ${each.worker}, fence ${each.fence}: ${endingsOf(each).join(", ")}.`).join(" ");
   return (
     <div class="timeline" ref={box}>
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Attempts on a time axis. ${told}`}>
