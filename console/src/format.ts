@@ -51,3 +51,9 @@ const dayAndTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeS
 export const time = (at: number): string => clockTime.format(at);
 export const timeExactly = (at: number): string => `${clockTime.format(at)}.${String(Math.floor(at % 1000)).padStart(3, "0")}`;
 export const dateTime = (at: number): string => dayAndTime.format(at);
+
+// By name, with numbers in it as numbers.
+const names = new Intl.Collator("en", { numeric: true });
+export function inOrder<T>(entries: T[], nameOf: (entry: T) => string): T[] {
+  return [...entries].sort((a, b) => names.compare(nameOf(a), nameOf(b)));
+}

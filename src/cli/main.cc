@@ -23,7 +23,7 @@ void add_demo(CLI::App& app, tenure::cli::DemoOptions& options, tenure::cli::Cho
   command->footer(
       "Examples:\n  tenure demo --keep /tmp/demo && tenure journal dump /tmp/demo\n"
       "  tenure demo --live --server 127.0.0.1:8368");
-  const auto live = add_live_demo(*command);
+  const auto live = tenure::cli::add_live_demo(*command);
   command->callback([&, live] {
     chosen = [&, live](const tenure::cli::Desk& desk) {
       return live->is_chosen ? run_live_demo(desk, *live) : run_demo(desk, options);

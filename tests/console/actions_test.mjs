@@ -35,7 +35,9 @@ describe("actions", () => {
     // The extension and the late report were seen as they came, so they have their place in time.
     assert.equal(await page.locator(".timeline line.extended").count(), 1);
     const late = await page.locator(".timeline path.late").boundingBox();
+    const picked = await picture.boundingBox();
     assert.ok(late.x + late.width / 2 >= bars[1].right - 2, "the late report came after the second attempt");
+    assert.ok(late.x + late.width < picked.x + picked.width - 12, "and not at the end of the axis, where it would be unknown");
     await closePage(page);
   });
 

@@ -82,5 +82,9 @@ export async function expectFits(page, name) {
 export async function shoot(page, name) {
   if (!process.env.SCREENSHOTS) return;
   mkdirSync(process.env.SCREENSHOTS, { recursive: true });
+  const before = page.viewportSize();
+  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
+  if (before.width > 600) await page.setViewportSize({ width: before.width, height: Math.min(1400, Math.max(560, whole)) });
   await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) });
+  await page.setViewportSize(before);
 }

@@ -14,7 +14,7 @@ const PAGES = [
   ["domain", "#/domains/account-3", ["Done intervals", "Backlog", "Given up", "1 – 5"]],
   ["locks", "#/locks", ["orders::12345", "checkout-1", "Force release"]],
   ["workers", "#/workers", ["resizer-0", "W1"]],
-  ["journal", "#/journal", ["LockGranted"]],
+  ["journal", "#/journal", ["TaskCreated"]],
   ["cluster", "#/cluster", ["leader", "healthy", "Last fence"]],
 ];
 
@@ -40,10 +40,10 @@ describe("pages", () => {
       const page = await openPage(browser, server, { theme, width, height });
       for (const [name, path, words] of PAGES) {
         await page.goto(`${server.url}/${path}`);
-        // Something that happens while the journal is looked at, and a failure on the overview.
+        // Something that happens while the journal is looked at.
         if (name === "journal") {
           await page.getByText("No record has come").waitFor();
-          for (let i = 0; i < 8; ++i) await server.post(`/v1/locks/orders/late-${theme}-${i}/acquire`, { owner: "somebody", lease_ms: 900_000 });
+          for (let i = 0; i < 8; ++i) await server.post("/v1/queues/reports/tasks", { payload: "p", delay_ms: 900_000 });
         }
         await expectSeen(page, words);
         await expectFits(page, name);
@@ -76,11 +76,15 @@ describe("pages", () => {
         await page.waitForTimeout(500);
       }
       for (const [name, path, words] of PAGES) {
-        await page.evaluate((hash) => (location.hash = hash), path);
-        if (name === "journal") await server.post("/v1/queues/mail/tasks", { payload: "x" });
-        if (name !== "journal") await expectSeen(page, words);
+        await page.evaluate((hash) => (location.hash = hash), name === "queue" ? `${path}?state=COMPLETED` : path);
+        if (name === "journal") {
+          await page.getByText("No record has come").waitFor();
+          await runTwice(server, "parcels", "P1");
+          await server.post("/v1/locks/stock/1/acquire", { owner: "shop", lease_ms: 60_000 });
+        } else if (name !== "queue") {
+          await expectSeen(page, words);
+        }
         await page.locator(".loading").waitFor({ state: "detached" });
-        if (name === "journal") for (let i = 0; i < 6; ++i) await server.post("/v1/locks/stock/" + i + "/acquire", { owner: "shop", lease_ms: 60_000 });
         await page.waitForTimeout(700);
         await shoot(page, name);
       }

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { get, list, path } from "../api";
 import { useAnswer } from "../answer";
-import { brief, count, dateTime } from "../format";
+import { brief, count, dateTime, inOrder } from "../format";
 import { Badge, Code, Countdown, Empty, Link, Loading, Pager, Panel, Refusal, Table, usePages } from "../parts/common";
 import { Title } from "../parts/frame";
 import type { Domain, Interval, Whole } from "../replies";
@@ -52,7 +52,7 @@ export function Domains() {
             caption="Domains"
             head={["Domain", "State", ["Offset", "number"], ["Retries", "number"], ["Backlog", "number"], ["Done", "number"], ["Failed", "number"]]}
           >
-            {value.domains.map((each) => (
+            {inOrder(value.domains, (each) => each.domain).map((each) => (
               <tr key={each.domain}>
                 <th scope="row" class="name"><Link to={["domains", each.domain]}>{each.domain}</Link></th>
                 <td><Badge word={each.state} /></td>

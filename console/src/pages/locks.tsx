@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { list, path, post } from "../api";
 import { useAnswer } from "../answer";
 import { now } from "../clock";
-import { ago } from "../format";
+import { ago, inOrder } from "../format";
 import { Code, Countdown, Empty, Loading, Pager, Refusal, Table, usePages } from "../parts/common";
 import { Dialog } from "../parts/dialog";
 import { Title } from "../parts/frame";
@@ -97,7 +97,7 @@ export function Locks() {
             caption="Locks that are held"
             head={["Lock", "Holder", ["Fence", "number"], ["Holds", "number"], "Held since", "Lease left", ["Waiters", "number"], ["Actions", "actions"]]}
           >
-            {value.entries.map((lock) => <LockRow key={`${lock.domain}::${lock.identifier}`} of={lock} onForce={setForcing} />)}
+            {inOrder(value.entries, (lock) => `${lock.domain}::${lock.identifier}`).map((lock) => <LockRow key={`${lock.domain}::${lock.identifier}`} of={lock} onForce={setForcing} />)}
           </Table>
           <Pager what="locks" page={pages.page} hasNext={value.cursor !== "0"} onBack={pages.back} onNext={() => pages.next(value.cursor)} />
         </section>

@@ -44,9 +44,9 @@ function Figures(props: { of: Status }) {
       <Figure name="Domains" value={brief(state.work_domains)} />
       <Figure name="Leases expired" value={brief(expired)} note="since the start" tone={expired ? "warn" : ""} />
       <Figure
-        name="Late reports refused"
+        name="Late reports"
         value={brief(work.late_reports_refused)}
-        note="since the start"
+        note="refused"
         tone={work.late_reports_refused ? "warn" : ""}
       />
     </dl>

@@ -2,7 +2,7 @@
 import { list } from "../api";
 import { useAnswer } from "../answer";
 import { useNow } from "../clock";
-import { ago, count } from "../format";
+import { ago, count, inOrder } from "../format";
 import { Badge, Code, Empty, Loading, Pager, Refusal, Table, usePages } from "../parts/common";
 import { Title } from "../parts/frame";
 import type { Worker } from "../replies";
@@ -29,7 +29,7 @@ export function Workers() {
       ) : (
         <section class="panel" aria-label="Workers">
           <Table caption="Workers" head={["Worker", "Now", ["Leases", "number"], ["Last seen", "number"]]}>
-            {value.entries.map((worker) => {
+            {inOrder(value.entries, (worker) => worker.worker).map((worker) => {
               const isQuiet = present - worker.last_seen > QUIET_MS;
               const [word, tone] = isQuiet ? (worker.leases ? ["silent", "warn"] : ["away", "plain"]) : worker.leases ? ["working", "busy"] : ["ready", "good"];
               return (

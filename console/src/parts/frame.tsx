@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { isStranger, link } from "../api";
 import { useNow } from "../clock";
-import { span } from "../format";
+import { ago } from "../format";
 import { href, place } from "../router";
 import { isSignedIn, signOut, user } from "../session";
 import { status } from "../standing";
@@ -43,8 +43,8 @@ function LostBanner(props: { since: number }) {
   useNow();
   return (
     <p class="banner">
-      <b>The server does not answer.</b> What you see is from before, {span(Math.floor((Date.now() - props.since) / 1000) * 1000)} ago.
-      Asking again every second.
+      <b>The server does not answer.</b> What you see is what it said last, {ago(Date.now() - props.since)}. It is asked again every
+      second.
     </p>
   );
 }

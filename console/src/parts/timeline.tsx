@@ -34,10 +34,11 @@ function endingsOf(attempt: Attempt): string[] {
 
 const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-// When its late report came, if this page saw it; otherwise it is drawn at the axis' end.
-function lateAt(attempt: Attempt, marks: Mark[]): number | null {
-  const found = marks.find((mark) => mark.kind === "late" && mark.fence === Number(attempt.fence));
-  return found ? found.at : null;
+// When the late report came, if this page saw it. Its record does not say whose it was: where several attempts have one, it
+// is drawn at the axis' end.
+function lateAt(attempts: Attempt[], marks: Mark[]): number | null {
+  const isOfOne = attempts.filter((each) => each.late > 0).length === 1;
+  return (isOfOne && marks.find((mark) => mark.kind === "late")?.at) || null;
 }
 
 interface Scale {
@@ -45,14 +46,14 @@ interface Scale {
   end: number;
 }
 
-function Row(props: { attempt: Attempt; task: Task; top: number; scale: Scale; marks: Mark[]; isNarrow: boolean }) {
+function Row(props: { attempt: Attempt; task: Task; top: number; scale: Scale; marks: Mark[]; lateAt: number | null; isNarrow: boolean }) {
   const { attempt, scale, top } = props;
   const from = scale.x(attempt.granted_at);
   const until = scale.x(attempt.ended_at ?? now());
   const [how, ...more] = endingsOf(attempt);
   const y = top + (props.isNarrow ? 52 : 24);
   const kind = attempt.outcome.toLowerCase();
-  const late = attempt.late > 0 ? scale.x(lateAt(attempt, props.marks) ?? scale.end) : null;
+  const late = attempt.late > 0 ? scale.x(props.lateAt ?? scale.end) : null;
   const promised = attempt.outcome === "LEASED" && props.task.expires_at ? scale.x(props.task.expires_at) : null;
   const extensions = props.marks.filter((mark) => mark.kind === "extended" && mark.fence === Number(attempt.fence));
   return (
@@ -140,7 +141,7 @@ export function Timeline(props: { task: Task; attempts: Attempt[] }) {
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Attempts on a time axis. ${told}`}>
         <Axis begin={begin} length={end - begin} scale={scale} height={height} width={width} />
         {attempts.map((attempt, index) => (
-          <Row attempt={attempt} task={task} top={index * row + 4} scale={scale} marks={marks} isNarrow={isNarrow} />
+          <Row attempt={attempt} task={task} top={index * row + 4} scale={scale} marks={marks} lateAt={lateAt(attempts, marks)} isNarrow={isNarrow} />
         ))}
       </svg>
       <p class="legend" aria-hidden="true">
