@@ -226,7 +226,7 @@ std::vector<Scene> all_scenes(double pace) {
 }  // namespace
 
 int run_live_demo(const Desk& desk, const LiveDemoOptions& options) {
-  const auto client = Client::connect(options.server, {.name = "tenure demo --live"});
+  const auto client = Client::connect(options.server, {.name = "tenure-demo"});
   desk.out << fmt::format(
                   "tenure: {} is busy now, until this is interrupted (Ctrl-C). Its console shows what happens.\n",
                   options.server)
