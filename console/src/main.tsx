@@ -19,7 +19,7 @@ import { SignIn } from "./parts/sign_in";
 import { place } from "./router";
 import { meet, user } from "./session";
 import { followStanding, refreshStanding } from "./standing";
-import { beat, startStream } from "./stream";
+import { beat, restWhileHidden, startStream } from "./stream";
 
 const NAMES: Record<string, string> = {
   queues: "Queues",
@@ -90,4 +90,5 @@ effect(() => {
 followStanding();
 followLeases();
 followHappenings();
+restWhileHidden();
 render(<Console />, document.getElementById("console")!);

@@ -146,3 +146,22 @@ export function startStream(): void {
     },
   );
 }
+
+// Browsers have six connections for a server: tabs that nobody looks at give theirs back, and go on behind the last record
+// when somebody does. The server keeps records for a minute; after that it tells of a gap.
+const HIDDEN_MS = 10_000;
+let hiding = 0;
+
+export function restWhileHidden(): void {
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hiding);
+    if (!document.hidden) {
+      if (current === null) startStream();
+      return;
+    }
+    hiding = window.setTimeout(() => {
+      current?.abort();
+      current = null;
+    }, HIDDEN_MS);
+  });
+}

@@ -67,6 +67,31 @@ describe("the link to the server", () => {
     }
   });
 
+  test("a tab that nobody looks at gives its stream back, and misses nothing", async () => {
+    const server = await Tenured.start();
+    try {
+      const page = await openPage(browser, server, { path: "#/journal" });
+      await page.getByText("No record has come").waitFor();
+      await server.post("/v1/locks/orders/1/acquire", { owner: "me" });
+      await page.getByText("orders::1").waitFor();
+      const show = (isHidden) =>
+        page.evaluate((hidden) => {
+          Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+          document.dispatchEvent(new Event("visibilitychange"));
+        }, isHidden);
+      const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/v1/events"));
+      await show(true);
+      await ended;
+      await server.post("/v1/locks/orders/2/acquire", { owner: "me" });
+      await show(false);
+      await page.getByText("orders::2").waitFor();
+      assert.equal(await page.getByText("LockGranted").count(), 2, "each is there once");
+      await closePage(page);
+    } finally {
+      await server.end();
+    }
+  });
+
   // 2,500 cycles of a lock each second are 5,000 records. The page's own work is measured in processor time, so that
   // a busy machine does not look like a slow page.
   test("it stays smooth at 5,000 records a second", async () => {
