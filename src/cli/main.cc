@@ -14,6 +14,7 @@
 #include "cli/demo.h"
 #include "cli/exit_status.h"
 #include "cli/journal_cli.h"
+#include "cli/live_demo.h"
 #include "cli/lock_cli.h"
 #include "cli/server_cli.h"
 #include "cli/task_cli.h"
@@ -28,8 +29,15 @@ void add_demo(CLI::App& app, tenure::cli::DemoOptions& options, tenure::cli::Cho
   command->add_flag("--plain", options.plain, "No colours (also when the output is no terminal)");
   command->add_option("--keep", options.keep, "Keep the journal in this folder, which is empty or missing")
       ->type_name("FOLDER");
-  command->footer("Example:\n  tenure demo --keep /tmp/demo && tenure journal dump /tmp/demo");
-  command->callback([&] { chosen = [&](const tenure::cli::Desk& desk) { return run_demo(desk, options); }; });
+  command->footer(
+      "Examples:\n  tenure demo --keep /tmp/demo && tenure journal dump /tmp/demo\n"
+      "  tenure demo --live --server 127.0.0.1:8368");
+  const auto live = tenure::cli::add_live_demo(*command);
+  command->callback([&, live] {
+    chosen = [&, live](const tenure::cli::Desk& desk) {
+      return live->is_chosen ? run_live_demo(desk, *live) : run_demo(desk, options);
+    };
+  });
 }
 
 // The words behind `--` of a command that runs another: CLI11 would take some of them apart. They are taken out of
