@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <tenure/client.h>
+#include <tenure/authority.h>
 #include "base/dice.h"
 
 namespace tenure::cli {
@@ -225,38 +225,25 @@ std::vector<Scene> all_scenes(double pace) {
 
 }  // namespace
 
-int run_live_demo(const Desk& desk, const LiveDemoOptions& options) {
-  const auto client = Client::connect(options.server, {.name = "tenure-demo"});
-  desk.out << fmt::format(
-                  "tenure: {} is busy now, until this is interrupted (Ctrl-C). Its console shows what happens.\n",
-                  options.server)
-           << std::flush;
+int run_live_demo(const Errand& errand, const Signals& signals, const LiveDemoOptions& options) {
+  errand.print("tenure: {} is busy now, until this is interrupted (Ctrl-C). Its console shows what happens.\n",
+               errand.place);
+  errand.desk.out << std::flush;
+  StopOnSignal interrupted(signals);
   std::stop_source over;
+  const std::stop_callback passed_on(interrupted.token(), [&] { over.request_stop(); });
   std::vector<std::jthread> threads;
   for (const Scene& scene : all_scenes(options.pace)) {
-    threads.emplace_back(
-        [&, scene, seed = desk.entropy.next()] { Actor(*client, options, seed, over.get_token()).repeat(scene); });
+    threads.emplace_back([&, scene, seed = errand.desk.entropy.next()] {
+      Actor(errand.authority, options, seed, over.get_token()).repeat(scene);
+    });
   }
-  if (options.seconds > 0) {
-    Actor(*client, options, 0, {}).rest(Millis{static_cast<std::int64_t>(options.seconds * 1000)});
+  if (options.time > Millis{0}) {
+    Actor(errand.authority, options, 0, over.get_token()).rest(options.time);
     over.request_stop();
   }
   threads.clear();  // waits for them
-  return 0;
-}
-
-std::shared_ptr<const LiveDemoOptions> add_live_demo(CLI::App& demo) {
-  auto options = std::make_shared<LiveDemoOptions>();
-  auto* live =
-      demo.add_flag("--live", options->is_chosen, "Fill a running server with work instead, for its console to show");
-  demo.add_option("--server", options->server, "The server, with --live")->needs(live)->type_name("HOST:PORT");
-  demo.add_option("--pace", options->pace, "How busy it is, with --live: 1 is for people to follow")
-      ->needs(live)
-      ->check(CLI::Range(0.1, 100.0));
-  demo.add_option("--seconds", options->seconds, "When it ends, with --live; 0: when it is interrupted")
-      ->needs(live)
-      ->check(CLI::NonNegativeNumber);
-  return options;
+  return kDone;
 }
 
 }  // namespace tenure::cli
