@@ -213,6 +213,8 @@ class CableStream final : public client::Stream {
   ~CableStream() override { cable_->hang_up(); }
 
   [[nodiscard]] int descriptor() const override { return cable_->descriptor(); }
+  // The cable wakes its program whenever something can go on.
+  [[nodiscard]] bool wants_to_write() const override { return false; }
   Result<bool> advance() override { return cable_->advance(); }
   Result<std::size_t> send(std::string_view bytes) override { return cable_->send(bytes); }
   Result<std::size_t> receive(std::string& to) override { return cable_->receive(to); }

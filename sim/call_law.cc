@@ -12,8 +12,8 @@ inline constexpr bool kCounts = std::is_same_v<R, record::TaskCreated> || std::i
                                 std::is_same_v<R, record::TaskCompleted> || std::is_same_v<R, record::TaskFailed> ||
                                 std::is_same_v<R, record::TaskDead> || std::is_same_v<R, record::WorkSucceeded> ||
                                 std::is_same_v<R, record::WorkRetried> || std::is_same_v<R, record::WorkGivenUp> ||
-                                std::is_same_v<R, record::LockReentered> || std::is_same_v<R, record::LockReleased> ||
-                                std::is_same_v<R, record::LockForced>;
+                                std::is_same_v<R, record::LockGranted> || std::is_same_v<R, record::LockReentered> ||
+                                std::is_same_v<R, record::LockReleased> || std::is_same_v<R, record::LockForced>;
 
 std::string key_of(const std::string& who, const Request& request) { return who + " " + text_of(request); }
 

@@ -10,8 +10,8 @@ namespace tenure::sim {
 namespace {
 
 constexpr Token kToken{Fence{1}, 7};
-constexpr Instant kExpiry{2000};
-constexpr Instant kLater{2001};
+constexpr Instant kBelievedExpiry{2000};
+constexpr Instant kAfterExpiry{2001};
 
 std::string breach_by(const std::function<void()>& what) {
   try {
@@ -23,7 +23,12 @@ std::string breach_by(const std::function<void()>& what) {
 }
 
 record::LockGranted granted(Token token = kToken) {
-  return {.space = "s", .domain = "d", .identifier = "i", .owner = "o", .token = token, .lease_expiry = kExpiry};
+  return {
+      .space = "s", .domain = "d", .identifier = "i", .owner = "o", .token = token, .lease_expiry = kBelievedExpiry};
+}
+
+record::TaskCreated created(std::string_view id) {
+  return {.task_id = id, .payload = "", .retry_policy = {.retries = 3}};
 }
 
 // Somebody who believes until 900 by its own clock.
@@ -45,22 +50,22 @@ struct Believer {
 TEST(BeliefsTest, NoneOutlivesItsLease) {
   Believer believer;
   believer.beliefs.see(granted());
-  EXPECT_EQ("", believer.breach_at(kExpiry));
+  EXPECT_EQ("", believer.breach_at(kBelievedExpiry));
   EXPECT_EQ("p believes to hold d::i by 1-0000000000000007 for 900 ms more, and its lease ended 1 ms ago",
-            believer.breach_at(kLater));
+            believer.breach_at(kAfterExpiry));
   believer.clock.advance(Millis{899});
-  EXPECT_NE("", believer.breach_at(kLater));
+  EXPECT_NE("", believer.breach_at(kAfterExpiry));
   believer.clock.advance(Millis{1});
-  EXPECT_EQ("", believer.breach_at(kLater));
+  EXPECT_EQ("", believer.breach_at(kAfterExpiry));
 }
 
 TEST(BeliefsTest, NoneIsHeldOfWhatHasExpired) {
   Believer believer;
   believer.beliefs.see(granted());
   believer.beliefs.see(record::LockExpired{"s", "d", "i", kToken});
-  EXPECT_NE("", believer.breach_at(kLater));
+  EXPECT_NE("", believer.breach_at(kAfterExpiry));
   believer.beliefs.let_go(believer.number);
-  EXPECT_EQ("", believer.breach_at(kLater));
+  EXPECT_EQ("", believer.breach_at(kAfterExpiry));
 }
 
 TEST(BeliefsTest, NoneIsHeldOfWhatWasGivenBackForItsHolder) {
@@ -74,23 +79,23 @@ TEST(BeliefsTest, WhatIsTakenAwayByForceMayBeBelieved) {
   Believer believer;
   believer.beliefs.see(granted());
   believer.beliefs.see(record::LockForced{"s", "d", "i", kToken});
-  EXPECT_EQ("", believer.breach_at(kLater));
+  EXPECT_EQ("", believer.breach_at(kAfterExpiry));
 }
 
 TEST(BeliefsTest, AnExtensionCounts) {
   Believer believer;
   believer.beliefs.see(granted());
-  believer.beliefs.see(record::LockExtended{"s", "d", "i", kToken, kLater});
-  EXPECT_EQ("", believer.breach_at(kLater));
+  believer.beliefs.see(record::LockExtended{"s", "d", "i", kToken, kAfterExpiry});
+  EXPECT_EQ("", believer.breach_at(kAfterExpiry));
 }
 
 TEST(BeliefsTest, NobodyCanKnowThatTheAuthoritysTimeWasSetAhead) {
   Believer believer;
   believer.beliefs.see(granted());
   believer.beliefs.leap();
-  EXPECT_EQ("", believer.breach_at(kLater));
+  EXPECT_EQ("", believer.breach_at(kAfterExpiry));
   believer.beliefs.prolong(believer.number, Millis{950}, believer.beliefs.basis());
-  EXPECT_NE("", believer.breach_at(kLater)) << "what was asked for since is judged again";
+  EXPECT_NE("", believer.breach_at(kAfterExpiry)) << "what was asked for since is judged again";
 }
 
 // A program that acquires a lock.
@@ -116,7 +121,7 @@ TEST(CallLawTest, ACallHasOneEffect) {
   EXPECT_EQ(asker.call, asker.law.arrive("p", asker.request));
   EXPECT_EQ("", asker.breach(granted()));
   EXPECT_TRUE(asker.law.has_effect(asker.call));
-  EXPECT_NE("", asker.breach(record::LockReentered{"s", "d", "i", kToken, 2, kExpiry}));
+  EXPECT_NE("", asker.breach(record::LockReentered{"s", "d", "i", kToken, 2, kBelievedExpiry}));
 }
 
 TEST(CallLawTest, AGrantThatHasEndedMayBeFollowedByAnother) {
@@ -129,16 +134,16 @@ TEST(CallLawTest, AGrantThatHasEndedMayBeFollowedByAnother) {
 
 TEST(CallLawTest, WhatWasGivenBackMayBeGrantedAgain) {
   Asker asker;
-  EXPECT_EQ("", asker.breach(record::LockReentered{"s", "d", "i", kToken, 2, kExpiry}));
+  EXPECT_EQ("", asker.breach(record::LockReentered{"s", "d", "i", kToken, 2, kBelievedExpiry}));
   asker.law.undo(asker.call);
-  EXPECT_EQ("", asker.breach(record::LockReentered{"s", "d", "i", kToken, 2, kExpiry}));
+  EXPECT_EQ("", asker.breach(record::LockReentered{"s", "d", "i", kToken, 2, kBelievedExpiry}));
 }
 
 TEST(CallLawTest, AnIdThatWasForgottenBindsNobody) {
   Asker asker;
-  EXPECT_EQ("", asker.breach(record::TaskCreated{.task_id = "T1", .payload = ""}));
+  EXPECT_EQ("", asker.breach(created("T1")));
   asker.law.forget("r1");
-  EXPECT_EQ("", asker.breach(record::TaskCreated{.task_id = "T2", .payload = ""}));
+  EXPECT_EQ("", asker.breach(created("T2")));
 }
 
 TEST(CallLawTest, WhatWasNotSentDoesNotArrive) {
@@ -150,7 +155,7 @@ TEST(CallLawTest, WhatWasNotSentDoesNotArrive) {
 
 TEST(CallLawTest, WhoeverIsToldOfATaskHasMadeIt) {
   Asker asker;
-  EXPECT_EQ("", asker.breach(record::TaskCreated{.task_id = "T1", .payload = ""}));
+  EXPECT_EQ("", asker.breach(created("T1")));
   asker.law.end_submitted(asker.call, "T1");
   EXPECT_EQ("", breach_by([&] { asker.law.finish(); }));
   asker.law.end_submitted(asker.call, "T2");

@@ -212,7 +212,8 @@ void Server::answer(std::uint64_t number, const Mail& mail, Reply reply) {
   if (gone_.contains(mail.connection)) {
     // Not a byte of it can be delivered.
     const auto* const granted = std::get_if<Result<std::optional<LockGrant>>>(&reply);
-    if (granted != nullptr && *granted && **granted) give_back(mail, ***granted);
+    const bool has_id = request_id_of(mail.letter->request).has_value();
+    if (granted != nullptr && *granted && **granted && !has_id) give_back(mail, ***granted);
     return;
   }
   const auto found = connections_.find(mail.connection);
