@@ -49,7 +49,8 @@ void add_demo(CLI::App& app, tenure::cli::PlaceOptions& place, tenure::cli::Chos
       ->needs(live)
       ->type_name("X")
       ->check(CLI::Range(0.1, 100.0).description(""));
-  add_duration(*command.app, "--for", options.live.time, "How long, with --live [until Ctrl-C]")->needs(live);
+  tenure::cli::add_duration(*command.app, "--for", options.live.time, "How long, with --live [until Ctrl-C]")
+      ->needs(live);
   add_place(*command.app, place);
   command.app->footer(
       "Examples:\n  tenure demo --keep /tmp/demo && tenure journal dump /tmp/demo\n"
