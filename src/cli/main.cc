@@ -28,7 +28,7 @@ struct DemoChoice {
   tenure::cli::LiveDemoOptions live{};
   bool is_live = false;
 
-  int run(const tenure::cli::Desk& desk, const tenure::cli::PlaceOptions& place) const {
+  [[nodiscard]] int run(const tenure::cli::Desk& desk, const tenure::cli::PlaceOptions& place) const {
     if (!is_live) return run_demo(desk, told);
     const tenure::cli::Signals signals({SIGINT, SIGTERM, SIGHUP});
     return run_errand(desk, place,
