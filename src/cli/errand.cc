@@ -13,8 +13,10 @@ std::string advice_of_no_server(const Place& place) {
   if (place.is_embedded()) return {};
   return fmt::format(
       "Is a server running at {}? Start one with `tenured --data DIR`, or name another with --server HOST:PORT or "
-      "TENURE_SERVER.",
-      place.name());
+      "TENURE_SERVER. {}",
+      place.name(),
+      place.tls ? "It must speak TLS, with a certificate that --ca FILE has signed, for --server-name NAME."
+                : "If it speaks TLS, say so with --tls or --ca FILE.");
 }
 
 std::string advice_of_no_sign_in(const Place& place) {
@@ -42,7 +44,11 @@ int fail_with_advice(const Desk& desk, bool json, const Error& error, const Plac
 // A folder that is no journal is not a wrong command line.
 int fail_to_open(const Desk& desk, bool json, const Error& error, const Place& place) {
   Advice advice = advise(error.code(), place);
-  if (place.is_embedded()) advice = {.status = error.code() == ErrorCode::kUnavailable ? kUnavailable : kFailed};
+  if (place.is_embedded()) {
+    advice = {.status = error.code() == ErrorCode::kUnavailable ? kUnavailable : kFailed};
+  } else if (place.tls && error.code() == ErrorCode::kInvalid) {
+    advice.text = "--ca names tls.ca_file, --client-cert tls.certificate_file, --client-key tls.key_file.";
+  }
   complain(desk, json, error.code(), error.what(), advice.text);
   return advice.status;
 }

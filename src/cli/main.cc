@@ -82,8 +82,8 @@ std::string footer_text() {
       "  tenure submit mail hello                    a task for it\n"
       "  tenure list                                 what is there\n"
       "  tenure demo                                 three stories, with their records and states\n"
-      "`tenure COMMAND --help` has more. TENURE_SERVER, TENURE_USER, TENURE_PASSWORD_FILE, TENURE_TIMEOUT and\n"
-      "~/.config/tenure.conf stand for flags that are not given.\n"
+      "`tenure COMMAND --help` has more. TENURE_SERVER, TENURE_USER, TENURE_CA and so on, and lines of\n"
+      "~/.config/tenure.conf, stand for flags that are not given.\n"
       "Exit status:\n";
 #define TENURE_X(symbol, number, meaning) text += fmt::format("  {:<6} {}\n", number, meaning);
   TENURE_EXIT_STATUSES(TENURE_X)

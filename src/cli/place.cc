@@ -17,7 +17,8 @@ constexpr std::uint64_t kPasswordFileBytesMax = 4 << 10;
 // A server that does not answer is found out sooner than an answer is given up.
 constexpr Millis kConnectPatience = std::chrono::seconds(3);
 
-constexpr const char* kKeys[] = {"server", "embedded", "user", "password-file", "timeout"};
+constexpr const char* kKeys[] = {"server", "embedded",    "user",       "password-file", "tls",
+                                 "ca",     "client-cert", "client-key", "server-name",   "timeout"};
 
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\r");
@@ -132,6 +133,26 @@ Result<Done> choose_authority(Place& place, const PlaceOptions& options, const S
   return Done{};
 }
 
+// What is said of certificates says that TLS is meant; `tls = off`, with nothing else, that it is not.
+Result<std::optional<ClientTls>> choose_tls(const PlaceOptions& options, const Sources& sources) {
+  const std::string word = options.tls ? "on" : sources.find({}, "tls").value_or("");
+  if (!word.empty() && word != "on" && word != "off") {
+    return fail_with(ErrorCode::kInvalid, "tls: expected on or off, found '{}'", word);
+  }
+  ClientTls tls{.ca_file = sources.find(options.ca, "ca").value_or(""),
+                .certificate_file = sources.find(options.client_cert, "client-cert").value_or(""),
+                .key_file = sources.find(options.client_key, "client-key").value_or(""),
+                .server_name = sources.find(options.server_name, "server-name").value_or("")};
+  const bool is_told =
+      !(tls.ca_file.empty() && tls.certificate_file.empty() && tls.key_file.empty() && tls.server_name.empty());
+  if (word == "off" && is_told) {
+    return fail_with(ErrorCode::kInvalid,
+                     "tls: expected on, beside a file of certificates or a server's name; found off");
+  }
+  if (word != "on" && !is_told) return std::optional<ClientTls>{};
+  return std::optional(std::move(tls));
+}
+
 std::string first_line(std::string_view text) { return std::string(trimmed(text.substr(0, text.find('\n')))); }
 
 std::string read_password(const Desk& desk, const Place& place, const AskPassword& ask_password) {
@@ -154,6 +175,7 @@ std::string read_password(const Desk& desk, const Place& place, const AskPasswor
 
 ClientSettings settings_of(const Place& place, std::string password) {
   ClientSettings settings;
+  settings.tls = place.tls;
   settings.user = place.user;
   settings.password = std::move(password);
   settings.name = "tenure-cli";
@@ -183,6 +205,9 @@ Result<Place> find_place(Files& files, const PlaceOptions& options, const Enviro
   if (auto chosen = choose_authority(place, options, sources); !chosen) return tl::unexpected(chosen.error());
   place.user = sources.find(options.user, "user").value_or("");
   place.password_file = sources.find(options.password_file, "password-file").value_or("");
+  auto tls = choose_tls(options, sources);
+  if (!tls) return tl::unexpected(tls.error());
+  place.tls = std::move(*tls);
   if (const auto timeout = sources.find(options.timeout, "timeout")) {
     const auto time = parse_duration(*timeout);
     if (!time) return fail_with(ErrorCode::kInvalid, "timeout: {}", time.error().message);

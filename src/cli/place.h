@@ -25,6 +25,11 @@ struct PlaceOptions {
   std::optional<std::string> embedded{};
   std::optional<std::string> user{};
   std::optional<std::string> password_file{};
+  bool tls = false;
+  std::optional<std::string> ca{};
+  std::optional<std::string> client_cert{};
+  std::optional<std::string> client_key{};
+  std::optional<std::string> server_name{};
   std::optional<std::string> config{};
   std::optional<std::string> timeout{};
   bool json = false;
@@ -39,6 +44,7 @@ struct Place {
   std::string folder{};
   std::string user{};
   std::string password_file{};
+  std::optional<ClientTls> tls{};  // absent: plain text
   Millis timeout = std::chrono::seconds(10);
 
   [[nodiscard]] bool is_embedded() const { return servers.empty(); }

@@ -14,6 +14,11 @@ void add_place(CLI::App& app, PlaceOptions& place) {
   add("--embedded", place.embedded, "No server: an authority in this process, on this data folder", "FOLDER");
   add("--user", place.user, "Who signs in; the password is asked for unless there is a file of it", "NAME");
   add("--password-file", place.password_file, "A file with the password in its first line", "FILE");
+  app.add_flag("--tls", place.tls, "Speak TLS; any of the next four says so, too")->group("Which authority");
+  add("--ca", place.ca, "Who signs the server's certificate, in PEM [those that the machine believes]", "FILE");
+  add("--client-cert", place.client_cert, "A certificate to show, in PEM: it signs in the user that it names", "FILE");
+  add("--client-key", place.client_key, "Its key, in PEM, without a passphrase", "FILE");
+  add("--server-name", place.server_name, "Whom the server's certificate is for [the host of --server]", "NAME");
   add("--timeout", place.timeout, "For each answer [10s]; what waits has that beyond its own time", "TIME");
   add("--config", place.config, "A file of lines like `server = HOST:PORT` [~/.config/tenure.conf]", "FILE");
   app.add_flag("--json", place.json, "For programs: one JSON object a line, errors too (on standard error)");

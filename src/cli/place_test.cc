@@ -82,6 +82,29 @@ TEST_F(PlaceTest, WhatIsWrongInAFileIsToldWithItsLine) {
   EXPECT_THAT(find().error().message, AllOf(HasSubstr("etc/t.conf, line 2"), HasSubstr("srever")));
 }
 
+TEST_F(PlaceTest, SpeaksTlsIfToldOrIfToldOfCertificates) {
+  EXPECT_FALSE(find()->tls.has_value());
+  options.tls = true;
+  EXPECT_EQ(find()->tls.value().ca_file, "");
+  options.tls = false;
+  variables["TENURE_CLIENT_CERT"] = "joe.pem";
+  options.ca = "ca.pem";
+  EXPECT_EQ(find()->tls.value().ca_file, "ca.pem");
+  EXPECT_EQ(find()->tls.value().certificate_file, "joe.pem");
+}
+
+TEST_F(PlaceTest, PlainTextIsNotSpokenToWhoeverMustHaveACertificate) {
+  write("home/.config", "tenure.conf", "tls = off\n");
+  EXPECT_FALSE(find()->tls.has_value());
+  options.tls = true;
+  EXPECT_TRUE(find()->tls.has_value());
+  options.tls = false;
+  options.server_name = "tenure.example";
+  EXPECT_THAT(find().error().message, AllOf(HasSubstr("tls"), HasSubstr("off")));
+  variables["TENURE_TLS"] = "maybe";
+  EXPECT_THAT(find().error().message, AllOf(HasSubstr("on or off"), HasSubstr("maybe")));
+}
+
 TEST_F(PlaceTest, ATimeoutWithoutAUnitIsRefused) {
   options.timeout = "10";
   EXPECT_THAT(find().error().message, HasSubstr("timeout"));

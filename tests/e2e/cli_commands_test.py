@@ -10,6 +10,7 @@ import unittest
 
 import guarded
 import tenured
+from certificates import Authority
 from tenured import Tenured
 from terminal import TENURE, Terminal, environment, run
 
@@ -332,6 +333,60 @@ class WithUsers(unittest.TestCase):
         done = run("list", "--user", "joe", server=self.server)
         self.assertEqual(done.returncode, USAGE)
         self.assertIn("no terminal", done.stderr)
+
+
+class WithTls(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="tenure-e2e-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.authority = Authority(self.folder)
+        certificate, key = self.authority.sign("tenured", host="127.0.0.1")
+        users = self._path("users")
+        guarded.add_user(users, "joe", "submit", "read", password="secret")
+        with open(self._path("password"), "w", encoding="ascii") as file:
+            file.write("secret\n")
+        self.server = Tenured("--users", users, "--tls-cert", certificate, "--tls-key", key,
+                              "--tls-client-ca", self.authority.certificate)
+        self.addCleanup(self.server.__exit__)
+        self.signed_in = {"TENURE_USER": "joe", "TENURE_PASSWORD_FILE": self._path("password")}
+
+    def _path(self, name):
+        return os.path.join(self.folder, name)
+
+    def end(self, status, *words, says="", **more):
+        done = run(*words, server=self.server, **more)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_a_password_goes_to_a_server_that_has_proven_who_it_is(self):
+        self.end(DONE, "submit", "mail", "p", "--ca", self.authority.certificate, **self.signed_in)
+        self.end(DONE, "submit", "mail", "p", "--tls", TENURE_CA=self.authority.certificate, **self.signed_in)
+        config = self._path("tenure.conf")
+        with open(config, "w", encoding="ascii") as file:
+            file.write(f"tls = on\nca = {self.authority.certificate}\nuser = joe\n"
+                       f"password-file = {self._path('password')}\n")
+        self.end(DONE, "submit", "mail", "p", "--config", config)
+        self.end(NO_PERMISSION, "submit", "mail", "p", "--ca", self.authority.certificate, says="--user")
+
+    def test_a_certificate_signs_in_without_a_password(self):
+        certificate, key = self.authority.sign("joe")
+        shown = ("--ca", self.authority.certificate, "--client-cert", certificate, "--client-key", key)
+        self.end(DONE, "list", *shown)
+        self.end(NO_PERMISSION, "pause", "mail", *shown, says="role")
+
+    def test_a_server_that_is_another_is_refused(self):
+        stranger = Authority(self.folder, "stranger")
+        self.end(UNAVAILABLE, "list", "--ca", stranger.certificate, says="signed by", **self.signed_in)
+        self.end(UNAVAILABLE, "list", "--tls", says="--ca FILE", **self.signed_in)
+        self.end(UNAVAILABLE, "list", "--ca", self.authority.certificate, "--server-name", "tenure.example",
+                 says="tenure.example", **self.signed_in)
+
+    def test_plain_text_is_told_what_to_do(self):
+        self.end(UNAVAILABLE, "list", "--timeout", "1s", says="--tls", **self.signed_in)
+
+    def test_a_file_that_is_missing_is_told(self):
+        self.end(USAGE, "list", "--ca", self._path("none"), says="--ca names tls.ca_file")
+        self.end(USAGE, "list", "--ca", self.authority.certificate, TENURE_TLS="off", says="tls")
 
 
 del Commands  # it is only for those two
