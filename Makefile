@@ -33,6 +33,12 @@ build: setup ## build the programs, build/release/bin/tenured and tenure, and li
 	@$(configure) release
 	@$(build) release --target programs
 
+.PHONY: deb
+deb: setup ## make a Debian package of all that is installed, build/release/tenure_*.deb
+	@$(configure) release
+	@$(build) release --target programs
+	@cd build/release && cpack -G DEB
+
 .PHONY: test
 test: setup ## build everything, lint, run all tests but the long ones
 	@$(configure) release
