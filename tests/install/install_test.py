@@ -2,10 +2,11 @@
 """Installs Tenure into a temporary folder, looks at what is there, and uses it as the pages say.
 
 Compiled are a project that finds it with find_package, the same with pkg-config, and the program of
-docs/getting-started.md; what that page shows is typed into a shell, and must answer what it shows.
+docs/getting-started.md; what that page and the README show is typed into a shell, and must answer what they show.
 """
 
 import concurrent.futures
+import gzip
 import os
 import pathlib
 import re
@@ -22,21 +23,17 @@ STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="tenure-install-"))
 unittest.addModuleCleanup(shutil.rmtree, scratch)
-prefix = scratch / "prefix"
+prefix = scratch / "tenure"  # ~/tenure, where ~ is the scratch folder
 os.environ["TENURED"] = str(prefix / "bin" / "tenured")
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 from tenured import Tenured  # noqa: it asks for TENURED when it is imported
+from pages import Page, blocks_of, compile_parts, run  # noqa: beside this file
 
 VERSION = re.search(r'kVersion = "(.*?)"', (ROOT / "include/tenure/version.h").read_text())[1]
 ABI = VERSION.rsplit(".", 1)[0]
-
-
-def run(*command, **options):
-    """What it prints; fails with that if its status is not 0."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False, **options)
-    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}"
-    return done.stdout
+MANUAL = {"share/man/man1/tenure.1.gz", "share/man/man8/tenured.8.gz",
+          "share/bash-completion/completions/tenure", "share/zsh/vendor-completions/_tenure",
+          "share/fish/vendor_completions.d/tenure.fish"}
 
 
 def as_installed():
@@ -69,14 +66,15 @@ class Installed(unittest.TestCase):
         pages = {f"share/doc/tenure/{name}" for name in
                  ("README.md", "LICENSE", "THIRD-PARTY-NOTICES.md", "docs/getting-started.md", "docs/embedding.md",
                   "docs/decisions/17-one-shared-library.md", "examples/embedded_service.cc", "examples/order_lock.cc")}
-        self.assertLessEqual({"bin/tenured", "bin/tenure"} | shared | package | public | pages, found)
-        others = [name for name in found - shared - package - public - pages
+        self.assertLessEqual({"bin/tenured", "bin/tenure"} | shared | package | public | pages | MANUAL, found)
+        others = [name for name in found - shared - package - public - pages - MANUAL
                   if not name.startswith(("bin/", "share/doc/tenure/", "lib/cmake/tenure/tenure-targets"))]
         self.assertEqual([], others)
 
     def test_links_of_pages_lead_somewhere(self):
         for page in (prefix / "share/doc/tenure").rglob("*.md"):
-            for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text()):
+            prose = re.sub(r"(?ms)^```.*?^```$", "", page.read_text())
+            for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", prose):
                 self.assertTrue((page.parent / link).exists(), f"{page.relative_to(prefix)}: no {link}")
 
     def test_all_say_the_same_version(self):
@@ -92,6 +90,17 @@ class Installed(unittest.TestCase):
         self.assertNotIn(str(ROOT), (prefix / "lib/pkgconfig/tenure.pc").read_text())
         for path in [prefix / "lib/libtenure.so", *(prefix / "bin").iterdir()]:
             self.assertNotRegex(run("readelf", "-dW", path), r"\((RPATH|RUNPATH)\)", path)
+
+    def test_pages_of_the_manual_have_every_option_and_can_be_read(self):
+        for page in ("man1/tenure.1.gz", "man8/tenured.8.gz"):
+            text = gzip.decompress((prefix / "share/man" / page).read_bytes()).decode()
+            program = prefix / "bin" / pathlib.Path(page).name.split(".")[0]
+            self.assertEqual([], re.findall(r"^\.(?!TH|SH|SS|TP|PP|RS|RE|nf|fi|br|BR).*", text, re.MULTILINE))
+            for option in re.findall(r"^  (--[\w-]+)", run(program, "--help"), re.MULTILINE):
+                self.assertIn(option.replace("-", "\\-"), text)
+        for command in ("submit", "lock", "journal dump", "user add"):
+            self.assertIn(f".SS tenure {command} ", gzip.decompress(
+                (prefix / "share/man/man1/tenure.1.gz").read_bytes()).decode())
 
     def test_notices_name_every_library(self):
         notices = (prefix / "share/doc/tenure/THIRD-PARTY-NOTICES.md").read_text()
@@ -173,45 +182,41 @@ class Pages(unittest.TestCase):
 
     maxDiff = None
 
+    def at_home(self):
+        """The environment of somebody who has installed it into ~/tenure; redis-cli answers as on a terminal."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("TENURE", "XDG_"))}
+        return {**kept, "HOME": str(scratch), "FAKETTY": "1", "LC_ALL": "C.UTF-8"}
+
+    def follow(self, name, folder, server=None, parts=None, **more):
+        page = Page(self, name, folder, {**self.at_home(), **more}, server, parts)
+        return page.follow(), page.done
+
+    def test_readme(self):
+        parts = scratch / "parts"
+        compile_parts("README.md", CXX, run("pkg-config", "--cflags", "--libs", "tenure", env=as_installed()).split(),
+                      parts)
+        with tempfile.TemporaryDirectory(dir=scratch) as folder, Tenured() as server:
+            (pathlib.Path(folder) / "build").mkdir()
+            (pathlib.Path(folder) / "build/release").symlink_to(prefix)  # where programs lie in bin/, too
+            blocks, done = self.follow("README.md", folder, server, parts, LD_LIBRARY_PATH=str(prefix / "lib"),
+                                       TENURE_SERVER=f"127.0.0.1:{server.port}")
+        self.assertEqual(["make run", "make test"], done)
+        self.assertGreater(blocks, 6)
+
     def test_getting_started(self):
         with tempfile.TemporaryDirectory(dir=scratch) as folder, Tenured() as server:
-            page = (ROOT / "docs/getting-started.md").read_text()
-            page = page.replace("8368", str(server.port)).replace("8369", str(server.http_port))
-            program = re.search(r"```cpp\n(.*?)```", page, re.DOTALL)[1]
-            (pathlib.Path(folder) / "hello.cc").write_text(program)
-            blocks = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
-            self.assertGreater(len(blocks), 3)
-            Transcript(self, folder).follow("".join(blocks))
+            blocks, done = self.follow("docs/getting-started.md", folder, server)
+        self.assertEqual(["make run", "make build", "cmake --install build/release --prefix ~/tenure"], done)
+        self.assertGreater(blocks, 6)
 
     def test_embedding(self):
-        page = (ROOT / "docs/embedding.md").read_text()
-        block, = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+        shown = {kind: block for _, kind, block in blocks_of("docs/embedding.md")}
         with tempfile.TemporaryDirectory(dir=scratch) as folder:
             shutil.copytree(prefix / "share/doc/tenure/examples", folder, dirs_exist_ok=True)
-            Transcript(self, folder).follow(block)
-        block, = re.findall(r"```cmake\n(.*?)```", page, re.DOTALL)
-        self.assertIn(block, (HERE / "consumer/CMakeLists.txt").read_text())
-
-
-class Transcript:
-    """Types what stands after "$ " and compares the answers. Ids and instants of the page stand for those found."""
-
-    WILD = re.compile(r"\b[0-9a-f]{16}\b|\b\d{13}\b")
-
-    def __init__(self, test, folder):
-        self.test, self.folder, self.meaning = test, folder, {}
-
-    def follow(self, text):
-        for command, answer in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
-            typed = self.WILD.sub(lambda id: self.meaning.get(id[0], id[0]), command)
-            said = run("bash", "-c", typed, cwd=self.folder, env=as_installed())
-            self.compare(command, answer, said)
-
-    def compare(self, command, answer, said):
-        ids, found = self.WILD.findall(answer), self.WILD.findall(said)
-        self.test.assertEqual(command + "\n" + self.WILD.sub("*", answer).rstrip(),
-                              command + "\n" + self.WILD.sub("*", said).rstrip())
-        self.meaning.update(zip(ids, found))
+            Page(self, "docs/embedding.md", folder, as_installed()).type_and_compare(
+                shown["console"])
+        self.assertIn(shown["cmake"], (HERE / "consumer/CMakeLists.txt").read_text())
+        self.assertLessEqual(set(shown), {"console", "cmake", "cpp"})  # examples/docs_test.py has the last
 
 
 if __name__ == "__main__":
