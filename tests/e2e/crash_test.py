@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from tenured import Tenured, in_thread
+from tenured import PATIENCE, Tenured, in_thread
 
 CLIENTS = 8
 # A page that is written survives the process; what waits for an earlier sync has not been written.
@@ -24,6 +24,16 @@ class Ledger:
         self.completed = set()
         self.fence = 0
         self.succeeded = {}  # domain -> offset
+
+    def counts(self):
+        return (len(self.submitted), len(self.completed), sum(offset + 1 for offset in self.succeeded.values()), self.fence)
+
+    def await_more(self, before):
+        """A life in which something was never acknowledged shows nothing of it, however slow the machine is."""
+        deadline = time.monotonic() + PATIENCE
+        while any(now <= then for now, then in zip(self.counts(), before)):
+            assert time.monotonic() < deadline, f"nothing is acknowledged: {before}, then {self.counts()}"
+            time.sleep(0.01)
 
 
 def submit_and_complete(server, ledger, number):
@@ -89,10 +99,12 @@ def main(times, before=()):
         for _ in range(times):
             with Tenured("--segment-bytes", "1mb", "--snapshot-bytes", "4mb", folder=folder, before=before) as server:
                 compare(server, ledger)
+                before_life = ledger.counts()
                 jobs = [in_thread(lambda n=n: until_killed(submit_and_complete, server, ledger, n)) for n in range(CLIENTS)]
                 jobs += [in_thread(lambda n=n: until_killed(lock, server, ledger, n)) for n in range(CLIENTS)]
                 jobs += [in_thread(lambda n=n: until_killed(work, server, ledger, n)) for n in range(CLIENTS)]
                 time.sleep(random.uniform(0.1, 0.5))
+                ledger.await_more(before_life)
                 server.kill()
                 for job in jobs:
                     job()
