@@ -5,8 +5,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include "base/bytes.h"
+#include "base/entropy.h"
 #include "base/faulty_files.h"
 #include "base/hash.h"
 
@@ -246,6 +248,78 @@ TEST(SnapshotFileTest, ABlockOfAnotherSizeIsRefused) {
     world.files.put(path, file);
     EXPECT_THAT(world.read(path)["failure"], HasSubstr("cannot be unpacked")) << raw_bytes;
   }
+}
+
+TEST(SnapshotFileTest, AnIndexThatEndsAmidARowIsRefused) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  std::string file = world.files.contents(path);
+  const std::size_t index = in_footer(file, 0);
+  file[index] = 0x7f;  // the length of a key, more than there is
+  set_in_footer(file, 2, hash64(std::string_view(file).substr(index, in_footer(file, 1))));
+  world.files.put(path, file);
+  EXPECT_THAT(world.read(path)["failure"], HasSubstr("the index is wrong"));
+}
+
+TEST(SnapshotFileTest, ABlockThatEndsAmidAPairIsRefused) {
+  SnapshotWorld world;
+  const std::string path = *world.write({{"k", "v"}});
+  const std::string whole = world.files.contents(path);
+  const std::string raw = "\x7f";  // the length of a key, and nothing more
+  std::string packed(ZSTD_compressBound(raw.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), 1));
+  std::string file = whole.substr(0, 56) + packed;
+  const std::string index =
+      "\x01k" + fixed64(56) + fixed64(packed.size()) + fixed64(raw.size()) + fixed64(hash64(packed));
+  const std::size_t index_at = file.size();
+  file += index + whole.substr(whole.size() - kFooterBytes);
+  set_in_footer(file, 0, index_at);
+  set_in_footer(file, 1, index.size());
+  set_in_footer(file, 2, hash64(index));
+  world.files.put(path, file);
+  EXPECT_THAT(world.read(path)["failure"], HasSubstr("a block's pairs are wrong"));
+}
+
+TEST(SnapshotFileTest, RefusesANewerFormat) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  std::string file = world.files.contents(path);
+  file[8] = 2;
+  file.replace(48, 8, fixed64(hash64(std::string_view(file).substr(0, 48))));
+  world.files.put(path, file);
+  EXPECT_THAT(world.read(path)["failure"], HasSubstr("expected format version 1, found 2"));
+}
+
+TEST(SnapshotFileTest, AFileThatIsCutWhileItIsReadIsSeen) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  const auto reader = SnapshotReader::open(world.files, path).value();
+  world.files.cut(path, 60);
+  EXPECT_THAT(reader->verify().error().message, HasSubstr("offset 56: expected"));
+}
+
+TEST(SnapshotFileTest, ABlockIsReadOnceForManyLooks) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  const auto reader = SnapshotReader::open(world.files, path).value();
+  ASSERT_TRUE(reader->verify().has_value());
+  const std::uint64_t looks = world.files.looks();
+  EXPECT_TRUE(reader->verify().has_value());
+  EXPECT_EQ(looks, world.files.looks());
+}
+
+TEST(SnapshotFileTest, ALargeOneIsSyncedInPieces) {
+  SnapshotWorld world;
+  SeededEntropy entropy(1);
+  Pairs pairs;
+  for (int i = 0; i < 10; ++i) {
+    std::string& value = pairs["key " + std::to_string(i)];
+    while (value.size() < 1 << 20) value += fixed64(entropy.next());  // nothing to be packed
+  }
+  const std::uint64_t before = world.files.operations();
+  ASSERT_TRUE(world.write(pairs).has_value());
+  // Created; header, ten blocks, index and footer; synced once amid and once at the end; renamed, and that synced.
+  EXPECT_EQ(18U, world.files.operations() - before);
 }
 
 TEST(SnapshotFileTest, MorePairsThanThereAreAreMissed) {
