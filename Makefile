@@ -76,7 +76,7 @@ format: setup ## rewrite all C++ sources with clang-format
 	@scripts/lint --fix-format
 
 .PHONY: coverage
-coverage: setup ## branch coverage of core, journal and wire, which must be complete
+coverage: setup ## branch coverage of core and recovery, which must be complete
 	@scripts/coverage
 
 .PHONY: fuzz
