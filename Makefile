@@ -82,7 +82,7 @@ format: setup ## rewrite all C++ sources with clang-format
 	@scripts/lint --fix-format
 
 .PHONY: coverage
-coverage: setup ## branch coverage of src/core, which must be complete
+coverage: setup ## branch coverage of core and recovery, which must be complete
 	@scripts/coverage
 
 .PHONY: fuzz

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""branch_coverage.py FOLDER EXPORT...: fails if a branch of the folder was never taken.
+"""branch_coverage.py PATH... -- EXPORT...: fails if a branch of the folders or files was never taken.
 
-An export is what `llvm-cov export -format=text` tells of one program.
+An export is what `llvm-cov export -format=text` tells of one program. A file FOLDER/NAME.cc has its NAME.h with it.
 
 A branch is one side (true or false) of one condition. It counts as taken if any instantiation of a template, and any
 program, took it. A condition that comes from a macro belongs to the place where the macro is used. Conditions inside
@@ -67,15 +67,29 @@ def functions(exports):
             yield from json.load(file)["data"][0]["functions"]
 
 
-def main():
-    folder = os.path.realpath(sys.argv[1]) + os.sep
+def measured(paths):
+    """Whether a source is one of those that are measured."""
+    folders = [os.path.realpath(path) + os.sep for path in paths if os.path.isdir(path)]
+    files = {os.path.splitext(os.path.realpath(path))[0] for path in paths if os.path.isfile(path)}
+    missing = [path for path in paths if not os.path.exists(path)]
+    assert not missing, f"not there: {missing}"
 
-    def is_ours(path):
-        return path.startswith(folder) and not path.endswith("_test.cc")
+    def is_measured(path):
+        if path.endswith("_test.cc") or path.endswith("/testing.h"):
+            return False
+        return os.path.splitext(path)[0] in files or any(path.startswith(folder) for folder in folders)
+
+    return is_measured
+
+
+def main():
+    words = sys.argv[1:]
+    paths, exports = words[:words.index("--")], words[words.index("--") + 1:]
+    is_ours = measured(paths)
 
     counts = collections.defaultdict(lambda: [0, 0])
     runs = collections.Counter()  # by the place of a function
-    for function in functions(sys.argv[2:]):
+    for function in functions(exports):
         first = function["regions"][0]
         if is_ours(function["filenames"][0]):
             runs[function["filenames"][0], first[0]] += function["count"]
@@ -101,9 +115,10 @@ def main():
     print(f"\nalways-on checks, not counted: {len(checks)}")
     print("".join(f"  {place}: met {count} times\n" for place, count in checks.items()), end="")
     idle = [f"{os.path.relpath(path)}:{line}" for (path, line), count in sorted(runs.items()) if count == 0]
-    print(f"functions of {sys.argv[1]}: {len(runs) - len(idle)} of {len(runs)} called")
+    name = " ".join(paths)
+    print(f"functions of {name}: {len(runs) - len(idle)} of {len(runs)} called")
     print("".join(f"  {place}: never called\n" for place in idle), end="")
-    print(f"branches of {sys.argv[1]}: {total - len(missed)} of {total} taken")
+    print(f"branches of {name}: {total - len(missed)} of {total} taken")
     print("".join(f"  {line}\n" for line in missed), end="")
     if total == 0:
         print("no branches found: is the folder right?")

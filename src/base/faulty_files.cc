@@ -41,6 +41,8 @@ struct FaultyFiles::World {
   std::uint64_t operations = 0;
   std::map<std::uint64_t, Planned> planned;
   std::optional<Fault> broken;  // for ever
+  std::uint64_t looks = 0;
+  std::uint64_t failing_look = 0;  // 0: none
 
   explicit World(std::uint64_t seed) : random(seed) {}
 
@@ -95,6 +97,14 @@ struct FaultyFiles::World {
     return found->second.fault;
   }
 
+  // Why it cannot be looked at: as with refusal, or as was asked for.
+  std::optional<tl::unexpected<Failure>> refusal_to_look(std::string_view operation, std::string_view path,
+                                                         std::uint64_t asking) {
+    if (auto refused = refusal(operation, path, asking)) return refused;
+    if (++looks == failing_look) return file_failure(operation, path, EIO);
+    return std::nullopt;
+  }
+
   int rename(std::string_view from_path, std::string_view to_path) {
     const auto from = disk.find(from_path);
     const auto to = disk.find(to_path);
@@ -138,6 +148,7 @@ struct FaultyFiles::World {
   void forget_faults() {
     planned.clear();
     broken.reset();
+    failing_look = 0;
     unreadable.clear();
   }
 
@@ -147,6 +158,7 @@ struct FaultyFiles::World {
     locked.clear();
     planned.clear();
     broken.reset();
+    failing_look = 0;
   }
 
   std::uint64_t below(std::uint64_t limit) { return random.next() % limit; }
@@ -159,8 +171,8 @@ class FaultyFiles::Handle final : public File {
 
   Result<std::size_t> read_at(std::uint64_t offset, absl::Span<char> into) override {
     const MutexLock lock(files_.mutex_);
-    const World& world = *files_.world_;
-    if (auto refused = world.refusal("read", path(), epoch_)) return *refused;
+    World& world = *files_.world_;
+    if (auto refused = world.refusal_to_look("read", path(), epoch_)) return *refused;
     if (world.unreadable.contains(id_)) return file_failure("read", path(), EIO);
     const std::string bytes = world.disk.read(id_, offset, into.size());
     std::ranges::copy(bytes, into.begin());
@@ -190,8 +202,8 @@ class FaultyFiles::Handle final : public File {
 
   Result<std::uint64_t> size() override {
     const MutexLock lock(files_.mutex_);
-    const World& world = *files_.world_;
-    if (auto refused = world.refusal("size of", path(), epoch_)) return *refused;
+    World& world = *files_.world_;
+    if (auto refused = world.refusal_to_look("size of", path(), epoch_)) return *refused;
     return world.disk.size(id_);
   }
 
@@ -237,7 +249,8 @@ FaultyFiles::~FaultyFiles() = default;
 Result<std::unique_ptr<File>> FaultyFiles::open(const std::string& path, Mode mode) {
   const MutexLock lock(mutex_);
   World& world = *world_;
-  if (mode == Mode::kCreate) {
+  const bool is_new = mode == Mode::kCreate;
+  if (is_new) {
     const auto created = world.perform("create", path, [&] {
       const auto place = world.disk.find(path);
       if (!place) return place.error();
@@ -247,7 +260,10 @@ Result<std::unique_ptr<File>> FaultyFiles::open(const std::string& path, Mode mo
     });
     if (!created) return tl::unexpected(created.error());
   }
-  if (auto refused = world.refusal("open", path, world.epoch)) return *refused;
+  if (auto refused =
+          is_new ? world.refusal("open", path, world.epoch) : world.refusal_to_look("open", path, world.epoch)) {
+    return *refused;
+  }
   const auto id = world.disk.find(path, Kind::kFile);
   if (!id) return file_failure("open", path, id.error());
   return std::make_unique<Handle>(*this, path, *id, mode != Mode::kRead, world.epoch);
@@ -278,7 +294,7 @@ Result<Done> FaultyFiles::sync_folder(const std::string& path) {
 
 Result<std::vector<std::string>> FaultyFiles::list(const std::string& folder) {
   const MutexLock lock(mutex_);
-  if (auto refused = world_->refusal("list", folder, world_->epoch)) return *refused;
+  if (auto refused = world_->refusal_to_look("list", folder, world_->epoch)) return *refused;
   const auto id = world_->disk.find(folder, Kind::kFolder);
   if (!id) return file_failure("list", folder, id.error());
   std::vector<std::string> names;
@@ -295,7 +311,7 @@ bool FaultyFiles::exists(const std::string& path) {
 
 Result<std::uint64_t> FaultyFiles::size_of(const std::string& path) {
   const MutexLock lock(mutex_);
-  if (auto refused = world_->refusal("size of", path, world_->epoch)) return *refused;
+  if (auto refused = world_->refusal_to_look("size of", path, world_->epoch)) return *refused;
   const auto id = world_->disk.find(path, Kind::kFile);
   if (!id) return file_failure("size of", path, id.error());
   return world_->disk.size(*id);
@@ -303,7 +319,7 @@ Result<std::uint64_t> FaultyFiles::size_of(const std::string& path) {
 
 Result<std::uint64_t> FaultyFiles::free_space(const std::string& folder) {
   const MutexLock lock(mutex_);
-  if (auto refused = world_->refusal("free space of", folder, world_->epoch)) return *refused;
+  if (auto refused = world_->refusal_to_look("free space of", folder, world_->epoch)) return *refused;
   const auto place = world_->disk.find(folder);
   if (!place || !place->node) return file_failure("free space of", folder, place ? ENOENT : place.error());
   return world_->disk.free();
@@ -349,6 +365,17 @@ void FaultyFiles::fail_at(std::uint64_t n, Fault fault, Lasting lasting) {
   world_->planned[n] = {.fault = fault, .lasting = lasting};
 }
 
+std::uint64_t FaultyFiles::looks() const {
+  const MutexLock lock(mutex_);
+  return world_->looks;
+}
+
+void FaultyFiles::fail_look_at(std::uint64_t n) {
+  const MutexLock lock(mutex_);
+  TENURE_CHECK(n > world_->looks, "look {} is over, the next is {}", n, world_->looks + 1);
+  world_->failing_look = n;
+}
+
 void FaultyFiles::fail_reads_of(const std::string& path) {
   const MutexLock lock(mutex_);
   world_->unreadable.insert(world_->file_at(path));
@@ -369,7 +396,7 @@ std::unique_ptr<FaultyFiles> FaultyFiles::copy() const {
   World world = *world_;
   world.forget_faults();
   world.locked.clear();
-  world.operations = 0;
+  world.operations = world.looks = 0;
   return std::unique_ptr<FaultyFiles>(new FaultyFiles(world));
 }
 

@@ -64,6 +64,10 @@ class FaultyFiles final : public Files {
   [[nodiscard]] bool has_failed_folder_sync() const;
   // The n-th operation, counted as operations() does, fails; with kForEver all after it, too.
   void fail_at(std::uint64_t n, Fault fault, Lasting lasting = Lasting::kOnce);
+  // How many operations that only look (open what is there, read, size, list, size_of, free_space) were asked of it.
+  [[nodiscard]] std::uint64_t looks() const;
+  // The n-th of them, counted as looks() does, fails, once.
+  void fail_look_at(std::uint64_t n);
   // Reading the file fails until heal(), crash or not.
   void fail_reads_of(const std::string& path);
   // Forgets all faults that were asked for, not the capacity.

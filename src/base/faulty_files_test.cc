@@ -232,6 +232,35 @@ TEST(FaultyFilesTest, ReadsFailUntilHealed) {
   EXPECT_EQ("text", text_of(*file));
 }
 
+TEST(FaultyFilesTest, OneLookFailsAndTheNextDoesNot) {
+  FaultyFiles files;
+  files.put("/folder/a", "text");
+  const std::uint64_t before = files.looks();
+  const auto look = [&] {
+    char byte = 0;
+    const auto file = files.open("/folder/a", Mode::kRead);
+    if (!file) return file.error().message;
+    if (const auto read = (*file)->read_at(0, absl::MakeSpan(&byte, 1)); !read) return read.error().message;
+    if (const auto size = (*file)->size(); !size) return size.error().message;
+    if (const auto names = files.list("/folder"); !names) return names.error().message;
+    if (const auto size = files.size_of("/folder/a"); !size) return size.error().message;
+    if (const auto space = files.free_space("/folder"); !space) return space.error().message;
+    return std::string("none");
+  };
+  EXPECT_EQ("none", look());
+  EXPECT_EQ(before + 6, files.looks());
+  const char* const looks[] = {"open /folder/a", "read /folder/a",    "size of /folder/a",
+                               "list /folder",   "size of /folder/a", "free space of /folder"};
+  for (std::uint64_t n = 0; n < 6; ++n) {
+    files.fail_look_at(files.looks() + n + 1);
+    EXPECT_EQ(std::string(looks[n]) + ": Input/output error", look());
+    EXPECT_EQ("none", look());
+  }
+  files.fail_look_at(files.looks() + 1);
+  files.heal();
+  EXPECT_EQ("none", look());
+}
+
 TEST(FaultyFilesTest, ACopyGoesItsOwnWay) {
   FaultyFiles files;
   const auto file = create(files, "/a", sectors('a', 20));

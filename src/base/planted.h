@@ -1,6 +1,7 @@
-// Bugs on purpose, to prove that the simulator finds them. In every normal build they are not there: is_planted is a
-// constant, and the code behind it is left out. The test program tenure-sim-planted alone compiles the sources that
-// mention it once more, with TENURE_PLANTED_BUGS, and plants one.
+// Bugs on purpose, to prove that the tests find them. In every normal build they are not there: is_planted is a
+// constant, and the code behind it is left out. Two test programs alone compile the sources that mention it once more,
+// with TENURE_PLANTED_BUGS, and plant one: tenure-sim-planted, which the simulator runs, and tenured-planted, a server
+// for what only real processes show (tests/planted).
 #pragma once
 
 #include <cstdint>
@@ -29,9 +30,15 @@ namespace tenure {
   X(kFreshIdAfterLostAnswer, "fresh_id_after_lost_answer")  \
   X(kForceWithoutFence, "force_without_fence")
 
+// Of the server's own folders, which the simulator does not run.
+#define TENURE_PLANTED_IN_SERVER(Y)              \
+  Y(kWaiterKept, "waiter_kept")                  \
+  Y(kOutputWithoutLimit, "output_without_limit") \
+  Y(kPermissionMissing, "permission_missing")
+
 enum class PlantedBug : std::uint8_t {
 #define TENURE_X(symbol, name) symbol,
-  TENURE_PLANTED(TENURE_X)
+  TENURE_PLANTED(TENURE_X) TENURE_PLANTED_IN_SERVER(TENURE_X)
 #undef TENURE_X
 };
 

@@ -286,10 +286,11 @@ Result<std::string> cut_tail(Files& files, const std::string& folder, const Jour
     name = numbered_name(end.next, fmt::format("-{}{}", i, kTornSuffix));
   }
   std::string path = path_of(folder, name);
-  auto copy = files.open(path, Files::Mode::kCreate);
-  if (!copy) return tl::unexpected(copy.error());
+  // First: a copy of nothing would be taken for the better one.
   auto segment = files.open(end.path, Files::Mode::kReadWrite);
   if (!segment) return tl::unexpected(segment.error());
+  auto copy = files.open(path, Files::Mode::kCreate);
+  if (!copy) return tl::unexpected(copy.error());
 
   std::string piece;
   const auto each_piece = [&](auto do_piece) -> Result<Done> {

@@ -146,6 +146,127 @@ TEST(WalkTest, RefusesASegmentUnderAnotherName) {
   EXPECT_THAT(failure_of(world), HasSubstr("as its name says"));
 }
 
+TEST(WalkTest, RefusesASegmentThatContinuesAnother) {
+  JournalWorld world;
+  while (world.segments().size() < 2) world.write({"some payload of some length"});
+  const std::string second = world.segments()[1];
+  std::string bytes = world.files.contents(second);
+  bytes[40] = static_cast<char>(bytes[40] ^ 1);  // of its chain
+  reseal_segment_header(bytes);
+  world.files.put(second, bytes);
+  EXPECT_THAT(failure_of(world), HasSubstr("found one that continues from another"));
+}
+
+TEST(WalkTest, RefusesAHeaderThatIsDamaged) {
+  JournalWorld world;
+  world.files.flip_bit(world.segments()[0], 20 * 8);
+  EXPECT_THAT(failure_of(world), HasSubstr("of the segment's header"));
+}
+
+TEST(WalkTest, OnlyNumbersOfTwentyDigitsAreNamesOfSegments) {
+  EXPECT_EQ(7U, number_in("00000000000000000007.journal", ".journal"));
+  EXPECT_EQ(7U, number_in(numbered_name(7, ".torn"), ".torn"));
+  for (const char* name : {"7.journal", "00000000000000000007.journa1", "0000000000000000000x.journal",
+                           "x0000000000000000000.journal", "99999999999999999999.journal"}) {
+    EXPECT_EQ(std::nullopt, number_in(name, ".journal")) << name;
+  }
+}
+
+TEST(WalkTest, AFrameThatDoesNotFollowIsNone) {
+  JournalWorld world;
+  world.write({"one"});
+  world.write({"two"});
+  const JournalEnd end = world.walk_all();
+  const std::string whole = world.files.contents(end.path);
+  const auto count_with_third = [&](std::uint64_t batch, std::uint64_t previous) {
+    std::string frame;
+    put_frame(frame, 3, Instant{3}, "three");
+    seal_frame(absl::MakeSpan(frame), batch, previous, end.segment.journal.seed());
+    std::string bytes = whole;
+    world.files.put(end.path, bytes.replace(end.offset, frame.size(), frame));
+    return world.walk_payloads().size();
+  };
+  EXPECT_EQ(3U, count_with_third(3, end.chain));
+  EXPECT_EQ(3U, count_with_third(2, end.chain)) << "it goes on with the batch of the second";
+  EXPECT_EQ(2U, count_with_third(3, end.chain + 1)) << "it continues from another";
+  EXPECT_EQ(2U, count_with_third(1, end.chain)) << "of a batch that is over";
+}
+
+// --- snapshots beside the journal ---
+
+void put_snapshot(JournalWorld& world, const SnapshotMark& mark) {
+  auto writer = SnapshotWriter::create(world.files, kFolder, mark).value();
+  ASSERT_TRUE(writer->complete("0123456789abcdef").has_value());
+  ASSERT_TRUE(writer->publish().has_value());
+}
+
+TEST(SnapshotsOfAJournalTest, AreOpenedOnlyIfTheyAreOfItsFrames) {
+  JournalWorld world;
+  for (int i = 1; i <= 5; ++i) world.write({"payload"});
+  const auto third = walk(world.files, kFolder, {.upto = 3}, [](const Frame&) -> Result<Done> { return Done{}; });
+  const SnapshotMark good{.journal = third->segment.journal, .sequence = 3, .chain = third->chain};
+  const FileSnapshots snapshots(world.files, kFolder, 1);
+  const auto refusal = [&](std::uint64_t sequence) {
+    const auto opened = snapshots.open(sequence);
+    return opened ? "none" : opened.error().message;
+  };
+  put_snapshot(world, good);
+  EXPECT_EQ("none", refusal(3));
+  world.files.put(snapshot_path(kFolder, 4), world.files.contents(snapshot_path(kFolder, 3)));
+  EXPECT_THAT(refusal(4), HasSubstr("as its name says"));
+  EXPECT_FALSE(snapshots.mark_of(4).has_value());
+  put_snapshot(world, {.journal = good.journal, .sequence = 6, .chain = 1});
+  EXPECT_THAT(refusal(6), HasSubstr("found that the journal ends with frame 5"));
+  put_snapshot(world, {.journal = good.journal, .sequence = 3, .chain = good.chain + 1});
+  EXPECT_THAT(refusal(3), HasSubstr("found another"));
+  JournalId other = good.journal;
+  other.low ^= 1;
+  put_snapshot(world, {.journal = other, .sequence = 3, .chain = good.chain});
+  EXPECT_THAT(refusal(3), HasSubstr("found another"));
+}
+
+TEST(SnapshotsOfAJournalTest, OneOfAFrameThatIsNotThereProvesALoss) {
+  JournalWorld world;
+  world.write({"one"});
+  const JournalEnd end = world.walk_all();
+  const auto judged = [&](const std::vector<std::uint64_t>& snapshots, Tail before = Tail::kClean) {
+    JournalEnd found = end;
+    found.tail = before;
+    compare_with_snapshots(world.files, kFolder, snapshots, found);
+    return found;
+  };
+  put_snapshot(world, {.journal = end.segment.journal, .sequence = 9, .chain = 1});
+  put_snapshot(world, {.journal = {1, 2}, .sequence = 8, .chain = 1});
+  put_snapshot(world, {.journal = end.segment.journal, .sequence = 1, .chain = 1});
+  world.files.put(snapshot_path(kFolder, 7), "damaged");
+  world.files.put(snapshot_path(kFolder, 6), world.files.contents(snapshot_path(kFolder, 9)));
+  EXPECT_EQ(Tail::kClean, judged({8, 7, 6, 1}).tail) << "none of these proves anything";
+  EXPECT_EQ(Tail::kDamaged, judged({9, 8}).tail);
+  EXPECT_THAT(judged({9, 8}).why, HasSubstr("as there is a snapshot of frame 9"));
+  EXPECT_EQ("", judged({9}, Tail::kDamaged).why) << "it has its reason already";
+}
+
+TEST(SnapshotsOfAJournalTest, NeedRoom) {
+  JournalWorld world;
+  while (world.segments().size() < 3) world.write({"some payload of some length"});
+  FileSnapshots snapshots(world.files, kFolder, 1);
+  world.files.set_capacity(0);
+  EXPECT_THAT(snapshots.begin(1).error().message, HasSubstr("bytes free, which a snapshot may take, found 0"));
+}
+
+TEST(SnapshotsOfAJournalTest, AreToldThatTheJournalHasGrown) {
+  JournalWorld world;
+  FileSnapshots snapshots(world.files, kFolder, 1);
+  int told = 0;
+  snapshots.grown();
+  snapshots.on_growth([&] { ++told; });
+  snapshots.grown();
+  EXPECT_EQ(1, told);
+  snapshots.on_growth(nullptr);
+  snapshots.grown();
+  EXPECT_EQ(1, told);
+}
+
 // --- torn and damaged ---
 
 TEST(TailTest, ATornLastBatchIsCutAndKeptAside) {

@@ -135,7 +135,10 @@ Result<std::optional<std::uint64_t>> SegmentReader::find_nonzero() {
     const auto bytes = window(1);
     offset_ = back;
     if (!bytes) return tl::unexpected(bytes.error());
-    if (bytes->empty()) break;
+    if (bytes->empty()) {
+      return fail_with(ErrorCode::kUnavailable, "{}: expected {} bytes, found its end at {}", path(), header_.bytes,
+                       at);
+    }
     const std::size_t found = bytes->find_first_not_of('\0');
     if (found != std::string_view::npos) return at + found;
     at += bytes->size();

@@ -26,7 +26,7 @@ struct JournalId {
 
   [[nodiscard]] std::uint64_t seed() const { return high ^ low; }
   [[nodiscard]] std::string text() const;  // 32 hex digits
-  friend bool operator==(const JournalId&, const JournalId&) = default;
+  friend bool operator==(const JournalId& a, const JournalId& b) { return a.high == b.high && a.low == b.low; }
 };
 
 struct SegmentHeader {

@@ -201,8 +201,11 @@ Result<Done> SnapshotReader::read_index() {
       !footer->ends_with(kSnapshotMagic)) {
     return bad(path(), "offset {}: the footer's checksum is wrong", bytes_ - kFooterBytes);
   }
-  if (offset < kHeaderBytes || offset + index_bytes + kFooterBytes != bytes_) {
-    return bad(path(), "expected {} bytes, found {}", offset + index_bytes + kFooterBytes, bytes_);
+  // Whatever the numbers are, none of their sums may overflow.
+  const std::uint64_t index_end = bytes_ - kFooterBytes;
+  if (offset < kHeaderBytes || offset > index_end || index_bytes != index_end - offset) {
+    return bad(path(), "expected an index that ends at offset {}, found one of {} bytes at offset {}", index_end,
+               index_bytes, offset);
   }
   const auto index = read(offset, index_bytes);
   if (!index) return tl::unexpected(index.error());
@@ -215,7 +218,8 @@ Result<Done> SnapshotReader::read_index() {
     block.packed_bytes = rows.fixed64();
     block.raw_bytes = rows.fixed64();
     block.checksum = rows.fixed64();
-    if (!rows.ok() || block.offset + block.packed_bytes > offset || block.raw_bytes > kBlockBytesMax) {
+    if (!rows.ok() || block.packed_bytes > offset || block.offset > offset - block.packed_bytes ||
+        block.raw_bytes > kBlockBytesMax) {
       return bad(path(), "offset {}: the index is wrong", offset);
     }
     blocks_.push_back(std::move(block));

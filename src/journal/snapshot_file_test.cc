@@ -5,8 +5,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
+#include "base/bytes.h"
+#include "base/entropy.h"
 #include "base/faulty_files.h"
+#include "base/hash.h"
 
 namespace tenure {
 namespace {
@@ -165,6 +169,167 @@ TEST(SnapshotFileTest, RefusesWhatIsNone) {
   EXPECT_THAT(world.read(path)["failure"], HasSubstr("expected a snapshot of a Tenure journal"));
   world.files.put(path, "short");
   EXPECT_THAT(world.read(path)["failure"], HasSubstr("found 5 bytes"));
+}
+
+// --- files whose checksums are right, and whose numbers are not ---
+
+constexpr std::size_t kFooterBytes = 64;  // offset, size and checksum of the index, pairs, digest, checksum, magic
+
+std::string fixed64(std::uint64_t value) {
+  std::string bytes;
+  ByteWriter(bytes, 8).fixed64(value);
+  return bytes;
+}
+
+// Changes the n-th number of the footer, and makes its checksum right again.
+void set_in_footer(std::string& file, std::size_t n, std::uint64_t value) {
+  const std::size_t footer = file.size() - kFooterBytes;
+  file.replace(footer + n * 8, 8, fixed64(value));
+  file.replace(file.size() - 16, 8, fixed64(hash64(std::string_view(file).substr(footer, kFooterBytes - 16))));
+}
+std::uint64_t in_footer(const std::string& file, std::size_t n) {
+  return ByteReader(std::string_view(file).substr(file.size() - kFooterBytes + n * 8)).fixed64();
+}
+// Changes the n-th number of the first block in the index, and makes the checksums right again.
+void set_in_index(std::string& file, std::size_t n, std::uint64_t value) {
+  const std::size_t index = in_footer(file, 0);
+  const std::size_t key_bytes = 1 + static_cast<unsigned char>(file[index]);
+  file.replace(index + key_bytes + n * 8, 8, fixed64(value));
+  set_in_footer(file, 2, hash64(std::string_view(file).substr(index, in_footer(file, 1))));
+}
+
+TEST(SnapshotFileTest, AnIndexElsewhereIsRefused) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  const std::string whole = world.files.contents(path);
+  const std::uint64_t offset = in_footer(whole, 0);
+  const std::uint64_t size = in_footer(whole, 1);
+  const std::uint64_t half = std::uint64_t{1} << 63;
+  const std::pair<std::uint64_t, std::uint64_t> places[] = {
+      {8, size + offset - 8},        // within the header
+      {offset + 8, size},            // beyond the footer
+      {offset, size - 1},            //
+      {half, half + offset + size},  // their sum overflows
+      {whole.size(), offset + size - whole.size()},
+  };
+  for (const auto& [at, bytes] : places) {
+    std::string file = whole;
+    set_in_footer(file, 0, at);
+    set_in_footer(file, 1, bytes);
+    world.files.put(path, file);
+    EXPECT_THAT(world.read(path)["failure"], HasSubstr("expected an index that ends at offset")) << at;
+  }
+}
+
+TEST(SnapshotFileTest, ABlockElsewhereIsRefused) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  const std::string whole = world.files.contents(path);
+  const std::uint64_t index = in_footer(whole, 0);
+  constexpr std::uint64_t kMax = ~std::uint64_t{0};
+  const std::pair<std::size_t, std::uint64_t> changes[] = {
+      {0, index}, {0, kMax}, {1, index + 1}, {1, kMax}, {2, kMax}, {2, std::uint64_t{1} << 40},
+  };
+  for (const auto& [which, value] : changes) {
+    std::string file = whole;
+    set_in_index(file, which, value);
+    world.files.put(path, file);
+    EXPECT_THAT(world.read(path)["failure"], HasSubstr("the index is wrong")) << which << " " << value;
+  }
+}
+
+TEST(SnapshotFileTest, ABlockOfAnotherSizeIsRefused) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  const std::string whole = world.files.contents(path);
+  for (const std::uint64_t raw_bytes : {0U, 10U, 100'000U}) {
+    std::string file = whole;
+    set_in_index(file, 2, raw_bytes);
+    world.files.put(path, file);
+    EXPECT_THAT(world.read(path)["failure"], HasSubstr("cannot be unpacked")) << raw_bytes;
+  }
+}
+
+TEST(SnapshotFileTest, AnIndexThatEndsAmidARowIsRefused) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  std::string file = world.files.contents(path);
+  const std::size_t index = in_footer(file, 0);
+  file[index] = 0x7f;  // the length of a key, more than there is
+  set_in_footer(file, 2, hash64(std::string_view(file).substr(index, in_footer(file, 1))));
+  world.files.put(path, file);
+  EXPECT_THAT(world.read(path)["failure"], HasSubstr("the index is wrong"));
+}
+
+TEST(SnapshotFileTest, ABlockThatEndsAmidAPairIsRefused) {
+  SnapshotWorld world;
+  const std::string path = *world.write({{"k", "v"}});
+  const std::string whole = world.files.contents(path);
+  const std::string raw = "\x7f";  // the length of a key, and nothing more
+  std::string packed(ZSTD_compressBound(raw.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), 1));
+  std::string file = whole.substr(0, 56) + packed;
+  const std::string index =
+      "\x01k" + fixed64(56) + fixed64(packed.size()) + fixed64(raw.size()) + fixed64(hash64(packed));
+  const std::size_t index_at = file.size();
+  file += index + whole.substr(whole.size() - kFooterBytes);
+  set_in_footer(file, 0, index_at);
+  set_in_footer(file, 1, index.size());
+  set_in_footer(file, 2, hash64(index));
+  world.files.put(path, file);
+  EXPECT_THAT(world.read(path)["failure"], HasSubstr("a block's pairs are wrong"));
+}
+
+TEST(SnapshotFileTest, RefusesANewerFormat) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  std::string file = world.files.contents(path);
+  file[8] = 2;
+  file.replace(48, 8, fixed64(hash64(std::string_view(file).substr(0, 48))));
+  world.files.put(path, file);
+  EXPECT_THAT(world.read(path)["failure"], HasSubstr("expected format version 1, found 2"));
+}
+
+TEST(SnapshotFileTest, AFileThatIsCutWhileItIsReadIsSeen) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  const auto reader = SnapshotReader::open(world.files, path).value();
+  world.files.cut(path, 60);
+  EXPECT_THAT(reader->verify().error().message, HasSubstr("offset 56: expected"));
+}
+
+TEST(SnapshotFileTest, ABlockIsReadOnceForManyLooks) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  const auto reader = SnapshotReader::open(world.files, path).value();
+  ASSERT_TRUE(reader->verify().has_value());
+  const std::uint64_t looks = world.files.looks();
+  EXPECT_TRUE(reader->verify().has_value());
+  EXPECT_EQ(looks, world.files.looks());
+}
+
+TEST(SnapshotFileTest, ALargeOneIsSyncedInPieces) {
+  SnapshotWorld world;
+  SeededEntropy entropy(1);
+  Pairs pairs;
+  for (int i = 0; i < 10; ++i) {
+    std::string& value = pairs["key " + std::to_string(i)];
+    while (value.size() < 1 << 20) value += fixed64(entropy.next());  // nothing to be packed
+  }
+  const std::uint64_t before = world.files.operations();
+  ASSERT_TRUE(world.write(pairs).has_value());
+  // Created; header, ten blocks, index and footer; synced once amid and once at the end; renamed, and that synced.
+  EXPECT_EQ(18U, world.files.operations() - before);
+}
+
+TEST(SnapshotFileTest, MorePairsThanThereAreAreMissed) {
+  SnapshotWorld world;
+  const std::string path = *world.write(many(20));
+  std::string file = world.files.contents(path);
+  set_in_footer(file, 3, 21);
+  world.files.put(path, file);
+  const auto reader = SnapshotReader::open(world.files, path).value();
+  EXPECT_THAT(reader->verify().error().message, HasSubstr("expected 21 pairs, found 20"));
 }
 
 TEST(SnapshotFileTest, TheNewestComesFirst) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/planted.h"
 #include "wire/server_replies.h"
 #include "wire/trimming.h"
 #include "wire/word.h"
@@ -93,7 +94,7 @@ void Conversation::go_on() {
 
 bool Conversation::can_begin() const {
   return !is_ending_ && !is_waiting_ && !is_signing_in_ && slots_.size() < limits().under_way_max &&
-         output_.size() < limits().output_bytes_max;
+         (output_.size() < limits().output_bytes_max || is_planted(PlantedBug::kOutputWithoutLimit));
 }
 
 bool Conversation::wants_input() const {
@@ -130,7 +131,7 @@ void Conversation::close() {
       house_.on_attempt(slot.grant->claim.interrupted(house_.seconds()));
     }
   }
-  if (ticket_ != 0) engine_.cancel(ticket_);
+  if (ticket_ != 0 && !is_planted(PlantedBug::kWaiterKept)) engine_.cancel(ticket_);
   for (const auto& grant : undelivered) grant->claim.give_back(engine_);
   leave();
 }

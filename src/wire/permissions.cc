@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/planted.h"
 #include "wire/word.h"
 
 namespace tenure::wire {
@@ -96,7 +97,10 @@ RoleSet roles_for(Permission permission, Group group) {
 
 }  // namespace
 
-RoleSet roles_for(const Verb& verb) { return roles_for(verb.permission, verb.group); }
+RoleSet roles_for(const Verb& verb) {
+  if (is_planted(PlantedBug::kPermissionMissing) && verb.name == "TASK.KILL") return {};
+  return roles_for(verb.permission, verb.group);
+}
 RoleSet roles_for(const ServerPage& page) { return roles_for(page.permission, Group::kServer); }
 
 Touch touched_by(const Request& request) {

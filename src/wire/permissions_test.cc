@@ -178,6 +178,21 @@ TEST(PermissionMatrixTest, EveryRoleForNamesThatDoNotMatch) {
   }
 }
 
+// The matrix is worth something only if no verb can lose its permission without a row that says otherwise.
+TEST(PermissionMatrixTest, AVerbThatLostItsPermissionIsSeen) {
+  const User user = joe({});
+  for (const Row& row : kMatrix) {
+    if (row.roles == "*") continue;  // that is all that is asked for
+    const Asked asked(row.line);
+    Verb lost = *asked.verb;
+    lost.permission = Permission::kSignedIn;
+    // Who has no role may do it, or strangers may not: either contradicts the row.
+    const bool is_seen = row.roles == "+" ? refusal_of(nullptr, lost, asked.request, queue_of).has_value()
+                                          : !refusal_of(&user, lost, asked.request, queue_of);
+    EXPECT_TRUE(is_seen) << row.line;
+  }
+}
+
 TEST(PermissionMatrixTest, TheTableOfVerbsSaysTheSame) {
   for (const Row& row : kMatrix) {
     const RoleSet roles = roles_for(*Asked(row.line).verb);

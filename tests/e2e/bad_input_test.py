@@ -193,7 +193,7 @@ class Limits(unittest.TestCase):
         return ["setpriv", "--bounding-set", "-sys_resource", "sh", "-c", 'ulimit -n 64; exec "$@"', "sh"]
 
     def test_a_client_that_never_reads_is_cut_off(self):
-        with Tenured("--stalled-ms", "500") as server, server.connect() as client:
+        with Tenured("--stalled-ms", "500", "--buffer-bytes", "128mb") as server, server.connect() as client:
             client.ask("TASK.SUBMIT", "q", "x", "ID", "big")
             lease = client.ask("TASK.LEASE", "w", "1", "q")[0]
             client.ask("TASK.COMPLETE", "big", lease[3], "RESULT", "y" * 100_000)

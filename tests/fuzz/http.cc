@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "authority/engine.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -40,6 +42,15 @@ Reading read(std::string_view input, std::size_t piece) {
                  reader.bytes());
   }
   return reading;
+}
+
+std::string told(const Reading& reading) {
+  std::string text;
+  for (const server::HttpRequest& request : reading.requests) {
+    text += fmt::format("{} {} {} {} '{}'\n", request.method, request.target, request.host, request.keeps_alive,
+                        request.body);
+  }
+  return text + fmt::format("broken {}", reading.broken);
 }
 
 class OpenPages final : public wire::HttpExchange::House {
@@ -83,8 +94,7 @@ void fuzz(std::string_view input) {
   input.remove_prefix(1);
   const Reading whole = read(input, std::max<std::size_t>(input.size(), 1));
   const Reading pieces = read(input, piece);
-  TENURE_CHECK(whole.requests.size() == pieces.requests.size(), "{} requests, in pieces of {} {}",
-               whole.requests.size(), piece, pieces.requests.size());
+  TENURE_CHECK(told(whole) == told(pieces), "{}\nin pieces of {}\n{}", told(whole), piece, told(pieces));
   put_to_engine(whole.requests);
 }
 
