@@ -416,6 +416,19 @@ TEST_F(SoftLockTest, APlainBackendHasNoFencesAndCannotExtend) {
 
 // --- what is told ---
 
+TEST_F(SoftLockTest, TheManagerAndItsLocksKeepABackendThatTheyWereGiven) {
+  auto plain = std::make_shared<PlainLocks>(locks);
+  const std::weak_ptr<PlainLocks> watched = plain;
+  {
+    std::optional given = SoftLockManager::builder(std::shared_ptr<LockBackend>(std::move(plain))).build();
+    const SoftLock lock = given->get_lock("orders", "1");
+    given.reset();
+    EXPECT_FALSE(watched.expired());
+  }
+  EXPECT_TRUE(watched.expired());
+  EXPECT_THROW(SoftLockManager::builder(std::shared_ptr<LockBackend>{}), std::invalid_argument);
+}
+
 TEST_F(SoftLockTest, TellsWhatHappens) {
   std::vector<std::string> told;
   const auto note = [&](const std::string& what) {
