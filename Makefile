@@ -38,6 +38,7 @@ test: setup ## build everything, lint, run all tests but the long ones
 	@$(build) release
 	@scripts/lint
 	@scripts/test_clients
+	@scripts/hazelcast
 	@ctest --preset release -j$(jobs)
 
 .PHONY: sanitize
@@ -63,6 +64,7 @@ soak: setup ## the long tests: hours, not minutes
 bench: setup ## run the benchmarks, write docs/benchmarks.md
 	@$(configure) release
 	@$(build) release --target programs benches
+	@scripts/hazelcast
 	@scripts/bench
 
 .PHONY: lint

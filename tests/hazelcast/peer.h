@@ -1,0 +1,93 @@
+// A Hazelcast member in a process of its own, with a Java client in it that does what it is told: see Peer.java.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "base/temporary_folder.h"
+
+namespace tenure::testing {
+
+// A process that is talked to by lines. One thread.
+class Companion {
+ public:
+  explicit Companion(const std::vector<std::string>& words);
+  // With SIGKILL.
+  ~Companion() { kill(); }
+  Companion(const Companion&) = delete;
+  Companion& operator=(const Companion&) = delete;
+
+  void say(const std::string& line) const;
+  // The next line; "": it has ended.
+  std::string hear();
+  void kill();
+
+ private:
+  int input_ = -1;
+  int output_ = -1;
+  std::string heard_;
+  pid_t process_ = -1;
+};
+
+// One thread.
+class Peer {
+ public:
+  struct Place {
+    std::string jar;
+    std::string classes;
+    std::string cluster;
+    std::uint16_t port = 0;
+    std::uint16_t other_port = 0;
+  };
+  explicit Peer(Place place) : place_(std::move(place)) {}
+
+  // Does not wait until it is up.
+  void start();
+  void await_up();
+  void kill() { companion_.reset(); }
+
+  // Asks, and answers with the answer.
+  std::string ask(const std::string& line);
+  void say(const std::string& line) { companion_->say(line); }
+  std::string hear() { return companion_->hear(); }
+  [[nodiscard]] std::uint16_t port() const { return place_.port; }
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(place_.port); }
+
+ private:
+  const Place place_;
+  std::unique_ptr<Companion> companion_;
+};
+
+// Two members, for all tests of the program. One thread.
+class Members {
+ public:
+  // Started when it is first asked for.
+  static Members& get();
+
+  Peer& one() { return *one_; }
+  Peer& two() { return *two_; }
+  [[nodiscard]] const std::string& cluster() const { return cluster_; }
+  [[nodiscard]] std::vector<std::string> addresses() const { return {one_->address(), two_->address()}; }
+  // Until both are there, and every lock has its backup.
+  void await_safe();
+  void kill();
+  void start();
+
+ private:
+  Members();
+
+  TemporaryFolder folder_;
+  std::string cluster_;
+  std::unique_ptr<Peer> one_;
+  std::unique_ptr<Peer> two_;
+};
+
+// The jar of the member; "": it is not there.
+std::string hazelcast_jar();
+// A file that lies beside Peer.java.
+std::string beside_peer(const std::string& file);
+
+}  // namespace tenure::testing
