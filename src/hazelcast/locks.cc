@@ -61,7 +61,7 @@ void check(const LockName& lock) {
 void check(const LockRequest& request, Millis wait) {
   check(request.lock);
   Checker checker;
-  checker.lease("lease", request.lease).range("wait", wait.count(), 0, kLeaseMax.count());
+  checker.name("owner", request.owner).lease("lease", request.lease).range("wait", wait.count(), 0, kLeaseMax.count());
   if (checker.fault()) raise(*checker.fault());
   if (request.session) {
     throw InvalidRequest(ErrorCode::kInvalid,
@@ -105,28 +105,43 @@ HazelcastLocks::Answer HazelcastLocks::ask(LockCall what, Millis wait, bool is_r
 
 std::optional<LockGrant> HazelcastLocks::acquire(const LockRequest& request, Millis wait, std::stop_token stop) {
   check(request, wait);
-  const LockName& lock = request.lock;
-  const Place place{std::string(lock.space), key_of(lock), std::string(request.owner)};
-  LockCall what = call_of(LockVerb::kTryLock, lock);
-  what.lease_ms = request.lease.count();
-  const Millis sent = loop_.now();
-  const auto held = hold_of(place);
-  const bool is_reentry = held && sent < held->until;
-  if (is_reentry) {
-    what.thread = held->thread;
-  } else {
+  const Place place{std::string(request.lock.space), key_of(request.lock), std::string(request.owner)};
+  if (const auto held = hold_of(place); held && loop_.now() < held->until) {
+    if (auto grant = reenter(request, place, held->thread)) return grant;
+  }
+  std::int64_t thread = 0;
+  {
     const MutexLock guard(mutex_);
-    what.thread = ++threads_;
+    thread = ++threads_;
   }
-  const std::int64_t thread = what.thread;
-  // Who holds it has nothing to wait for, so it cannot be stopped while it waits either.
-  const Answer answer = ask(std::move(what), wait, is_reentry, is_reentry ? std::stop_token{} : stop);
-  if (!answer.result) {
-    if (is_reentry) doubt(place);
-    raise_lock(answer.result.error(), lock.domain, lock.identifier);
-  }
+  const Millis sent = loop_.now();
+  const Answer answer = try_lock(request, thread, wait, false, stop);
+  if (!answer.result) raise_lock(answer.result.error(), request.lock.domain, request.lock.identifier);
   if (!*answer.result) return std::nullopt;
   return enter(place, thread, sent, request.lease);
+}
+
+// Who holds it need not wait: if it is not had at once, it was taken away by force or lost with members.
+std::optional<LockGrant> HazelcastLocks::reenter(const LockRequest& request, const Place& place, std::int64_t thread) {
+  const Millis sent = loop_.now();
+  const Answer answer = try_lock(request, thread, Millis{0}, true, {});
+  if (!answer.result) {
+    doubt(place);
+    raise_lock(answer.result.error(), request.lock.domain, request.lock.identifier);
+  }
+  if (*answer.result) return enter(place, thread, sent, request.lease);
+  const MutexLock lock(mutex_);
+  const auto found = holds_.find(place);
+  if (found != holds_.end() && found->second.thread == thread) holds_.erase(found);
+  return std::nullopt;
+}
+
+HazelcastLocks::Answer HazelcastLocks::try_lock(const LockRequest& request, std::int64_t thread, Millis wait,
+                                                bool is_reentry, const std::stop_token& stop) {
+  LockCall what = call_of(LockVerb::kTryLock, request.lock);
+  what.thread = thread;
+  what.lease_ms = request.lease.count();
+  return ask(std::move(what), wait, is_reentry, stop);
 }
 
 std::optional<HazelcastLocks::Hold> HazelcastLocks::hold_of(const Place& place) {

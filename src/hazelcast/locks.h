@@ -52,6 +52,10 @@ class HazelcastLocks final : public LockBackend {
   };
   Answer ask(LockCall what, Millis wait, bool is_reentry, const std::stop_token& stop);
   LockCall call_of(LockVerb verb, const LockName& lock);
+  std::optional<LockGrant> reenter(const LockRequest& request, const Place& place, std::int64_t thread)
+      TENURE_EXCLUDES(mutex_);
+  Answer try_lock(const LockRequest& request, std::int64_t thread, Millis wait, bool is_reentry,
+                  const std::stop_token& stop);
   std::optional<Hold> hold_of(const Place& place) TENURE_EXCLUDES(mutex_);
   LockGrant enter(const Place& place, std::int64_t thread, Millis sent, Millis lease) TENURE_EXCLUDES(mutex_);
   void doubt(const Place& place) TENURE_EXCLUDES(mutex_);

@@ -124,7 +124,7 @@ TEST_F(HazelcastMembers, SpeaksTlsAndBelievesOnlyWhomItIsTold) {
   Companion proxy({"python3", beside_peer("tls_proxy.py"), folder.path(), std::to_string(java().port())});
   hazelcast::Settings secure = settings();
   secure.addresses = {"127.0.0.1:" + proxy.hear()};
-  secure.timeout = 2s;
+  secure.timeout = 30s;
   secure.tls = hazelcast::Tls{.ca_file = folder.path() + "/authority.pem"};
   {
     const auto manager = HazelcastMembers::manager(10min, secure);
@@ -190,7 +190,7 @@ TEST_F(HazelcastMembers, AMemberIsKilledWhileLocksAreHeldAndWaitedFor) {
 // The last one: it leaves new members behind.
 TEST_F(HazelcastMembers, TheClusterGoesAwayAndComesBack) {
   hazelcast::Settings impatient = settings();
-  impatient.timeout = 500ms;
+  impatient.timeout = 1500ms;
   const auto manager = HazelcastMembers::manager(10min, impatient);
   auto held = manager.get_lock("orders", "6");
   held.lock();

@@ -195,6 +195,25 @@ TYPED_TEST(SoftLockMedium, ForceTakesItFromItsHolderWhoLearnsAtTheRelease) {
   EXPECT_THROW(lock.release(), LockExpired);
 }
 
+TYPED_TEST(SoftLockMedium, WhatWasTakenAwayByForceIsWaitedForLikeAnybodyElses) {
+  const auto manager = this->manager();
+  const auto other = this->other_manager();
+  auto lock = manager.get_lock("orders", "1");
+  auto next = other.get_lock("orders", "1");
+  lock.lock();
+  EXPECT_TRUE(next.force_unlock());
+  EXPECT_TRUE(next.try_lock());
+  EXPECT_FALSE(lock.try_lock_for(20ms));
+  std::stop_source stop;
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(20ms);
+    stop.request_stop();
+  });
+  EXPECT_THROW(lock.lock(stop.get_token()), LockInterrupted);
+  next.release();
+  EXPECT_THROW(lock.release(), LockExpired);
+}
+
 TYPED_TEST(SoftLockMedium, ALockTakenAgainIsNotLetGoByTheReleaseOfTheOneThatWasLost) {
   const auto manager = this->manager(300ms);
   const auto other = this->other_manager();
