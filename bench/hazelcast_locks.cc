@@ -14,6 +14,7 @@
 #include <tenure/hazelcast.h>
 #include "../tests/client/tenured.h"
 #include "../tests/hazelcast/peer.h"
+#include "base/check.h"
 #include "common.h"
 
 namespace tenure::bench {
@@ -60,12 +61,9 @@ Cost measure(LockBackend& locks) {
 // The member's process has a Java client in it, which measures itself.
 Cost measure_java(testing::Peer& java) {
   const std::string answer = java.ask(fmt::format("cycles soft-locks {} {}", kThreads, kSeconds));
-  Cost cost;
-  if (std::sscanf(answer.c_str(), "%lf %lf", &cost.per_second, &cost.slow_us) != 2) {
-    fmt::print(stderr, "the Java client answers: {}\n", answer);
-    std::exit(1);
-  }
-  return cost;
+  const std::size_t blank = answer.find(' ');
+  TENURE_CHECK(blank != std::string::npos, "the Java client answers: {}", answer);
+  return {.per_second = std::stod(answer), .slow_us = std::stod(answer.substr(blank))};
 }
 
 void tell(const std::string& what, const Cost& cost) {
@@ -97,7 +95,7 @@ int main() {
   ::setenv("HAZELCAST_PEER", "tests/hazelcast", 0);
   ::setenv("HAZELCAST_FLAG", "-XX:+TieredCompilation", 0);  // compiled as well as it can be
   // NOLINTEND(concurrency-mt-unsafe)
-  if (tenure::testing::hazelcast_jar().empty()) {
+  if (!tenure::testing::can_start_members()) {
     fmt::print(stderr, "NOT MEASURED: there is no Hazelcast; scripts/hazelcast fetches it where it can\n");
     return 0;
   }

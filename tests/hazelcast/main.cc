@@ -1,7 +1,6 @@
 // Runs the tests if there are a jar and a Java; otherwise says what is missing, and is skipped. With --hold ADDRESS
 // CLUSTER DOMAIN IDENTIFIER it is instead a client that holds a lock until it is killed.
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include <gtest/gtest.h>
@@ -32,7 +31,7 @@ int hold(char** words) {
 int main(int count, char** words) {
   if (count == 6 && std::string_view(words[1]) == "--hold") return hold(words + 2);
   ::testing::InitGoogleTest(&count, words);
-  if (tenure::testing::hazelcast_jar().empty() || std::system("command -v java javac >/dev/null") != 0) {
+  if (!tenure::testing::can_start_members()) {
     std::fputs(
         "SKIPPED: NOT ONE TEST OF SOFT LOCKS ON HAZELCAST WAS RUN. They need java, javac and the jar that "
         "HAZELCAST_JAR\n"

@@ -1,5 +1,6 @@
 #include "peer.h"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -20,6 +21,18 @@ namespace {
 std::string from_environment(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
   return value == nullptr ? "" : value;
+}
+
+std::string hazelcast_jar() { return from_environment("HAZELCAST_JAR"); }
+
+bool is_installed(const std::string& program) {
+  const std::string path = from_environment("PATH");
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    if (::access((path.substr(begin, end - begin) + "/" + program).c_str(), X_OK) == 0) return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 // Ports that are free now; held together, so that they are not the same.
@@ -150,9 +163,8 @@ void Members::await_safe() {
 
 std::string beside_peer(const std::string& file) { return from_environment("HAZELCAST_PEER") + "/" + file; }
 
-std::string hazelcast_jar() {
-  std::string jar = from_environment("HAZELCAST_JAR");
-  return ::access(jar.c_str(), R_OK) == 0 ? jar : "";
+bool can_start_members() {
+  return ::access(hazelcast_jar().c_str(), R_OK) == 0 && is_installed("java") && is_installed("javac");
 }
 
 }  // namespace tenure::testing

@@ -85,8 +85,8 @@ class Members {
   std::unique_ptr<Peer> two_;
 };
 
-// The jar of the member; "": it is not there.
-std::string hazelcast_jar();
+// Whether there are Java and the jar of the member.
+bool can_start_members();
 // A file that lies beside Peer.java.
 std::string beside_peer(const std::string& file);
 
