@@ -28,7 +28,7 @@ demo: setup ## build tenure and let it tell how it works
 	@build/release/bin/tenure demo
 
 .PHONY: build
-build: setup ## build the programs: build/release/bin/tenured and tenure
+build: setup ## build the programs, build/release/bin/tenured and tenure, and libtenure
 	@$(configure) release
 	@$(build) release --target programs
 
@@ -38,6 +38,7 @@ test: setup ## build everything, lint, run all tests but the long ones
 	@$(build) release
 	@scripts/lint
 	@scripts/test_clients
+	@scripts/test_peers
 	@scripts/hazelcast
 	@ctest --preset release -j$(jobs)
 
@@ -78,6 +79,16 @@ format: setup ## rewrite all C++ sources with clang-format
 .PHONY: coverage
 coverage: setup ## branch coverage of src/core, which must be complete
 	@scripts/coverage
+
+.PHONY: fuzz
+fuzz: setup ## every fuzzer for a minute, from its corpus
+	@scripts/fuzz 60
+
+.PHONY: model
+model: setup ## search the model of the laws with Spin, and replay real journals against its rules
+	@$(configure) release
+	@$(build) release --target programs
+	@ctest --preset release --tests-regex '^model[.]' --verbose
 
 .PHONY: clean
 clean: ## delete build/

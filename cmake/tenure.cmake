@@ -6,9 +6,10 @@
 # Files named *_test.cc are left out of both; they become the gtest executable <folder>_test. Sources of a target are
 # compiled several at a time (CMake's unity build): a name in an unnamed namespace is used once in a folder.
 
-# What `make build` and `make bench` build; everything but the benchmarks comes with `all`.
+# What `make build`, `make bench` and `make fuzz` build; everything but benchmarks and fuzzers comes with `all`.
 add_custom_target(programs)
 add_custom_target(benches)
+add_custom_target(fuzzers)
 
 # Adds a folder, once it exists.
 function(tenure_folder path)

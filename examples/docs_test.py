@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Every C++ block of the guides stands, line by line, in one of the examples."""
+"""Every C++ block of the guides stands, line by line, in one of the examples.
+
+That of getting-started.md is a program, which tests/install compiles.
+"""
 
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-GUIDES = ["locks.md", "workers.md", "ordered-processing.md"]
+GUIDES = ["locks.md", "workers.md", "ordered-processing.md", "embedding.md"]
 
 
 def lines_of(text):
@@ -18,7 +21,7 @@ def stands_in(block, source):
 
 
 def main():
-    sources = [lines_of(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob("*.cc"))]
+    sources = [lines_of(path.read_text(encoding="utf-8")) for path in sorted([*HERE.rglob("*.cc"), *HERE.rglob("*.h")])]
     blocks = bad = 0
     for guide in GUIDES:
         text = (HERE.parent / "docs" / guide).read_text(encoding="utf-8")

@@ -32,7 +32,8 @@ def main():
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
         is_batch = path.suffix == ".cxx"
-        is_test = path.name.endswith("_test.cc") or (is_batch and "_test.cc" in path.read_text())
+        text = path.read_text() if is_batch else ""
+        is_test = path.name.endswith("_test.cc") or "_test.cc" in text or "/tests/fuzz/" in f"{path}{text}"
         if path.is_relative_to(root) and not is_test and not (is_batch and "tenure-sim-planted" in str(path)):
             commands[path.relative_to(root)] = shlex.split(entry["command"])
 

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <tenure/version.h>
 #include "fleet.h"
 #include "world.h"
 
@@ -27,6 +28,7 @@ int tell(std::uint64_t seed) {
 
 int run(int argc, char** argv) {
   CLI::App app("Runs the authority on a simulated world: clocks, files and callers that fail, all from one seed.");
+  app.set_version_flag("--version", fmt::format("tenure-sim {}", kVersion));
   std::string seed;
   std::string range;
   unsigned jobs = 1;

@@ -62,6 +62,8 @@ SCRIPTS = (".cmake", ".py", ".sh", ".txt", ".json")
 LEFT_ALONE = {".git", "build", "tenure-data", "node_modules"}
 UNFINISHED = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|XX" + r"X)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+# A class or function that libtenure.so would keep to itself.
+UNMARKED = re.compile(r"class (?!TENURE_API)(\w+)(?: :| \{)|(?!TENURE_API|inline|constexpr)[a-zA-Z].* (\w+)\(.*\);$")
 STANDARD_HEADER = re.compile(r"^[a-z_0-9]+$")
 
 # Comments, raw strings, strings and characters; a quote between digits (1'000) starts no character.
@@ -123,6 +125,10 @@ def check_public_header(code):
         name = include[2]
         if not name.startswith("tenure/") and not (include[1] == "<" and STANDARD_HEADER.match(name)):
             yield number, "public", f"a public header may include only the standard library and tenure/, not {name}"
+    for number, line in enumerate(code, 1):
+        unmarked = UNMARKED.match(line)
+        if unmarked:
+            yield number, "public", f"{unmarked[1] or unmarked[2]} is not in libtenure.so: mark it TENURE_API"
 
 
 def check(path, text):
@@ -182,6 +188,10 @@ EXAMPLES = [
     ("public", "include/tenure/a.h", "#include <absl/types/span.h>\n"),
     ("public", "include/tenure/a.h", "#include <stdint.h>\n"),
     ("public", "include/tenure/a.h", '#include "core/record.h"\n'),
+    ("public", "include/tenure/a.h", "class Tasks {\n"),
+    ("public", "include/tenure/a.h", "class NotHeld : public Error {\n"),
+    ("public", "include/tenure/a.h", "std::string_view to_string(ErrorCode code);\n"),
+    (None, "include/tenure/a.h", "class LockDesk;\nclass TENURE_API Tasks {\nTENURE_API Millis f(int n);\n  int g();\n"),
     (None, "include/tenure/a.h", "#include <cstdint>\n#include <string_view>\n#include <tenure/types.h>\n"),
     ("clock", "src/core/a.cc", "auto t = std::chrono::steady_clock::now();\n"),
     ("clock", "src/server/a.cc", "using Clock = std::chrono::system_clock;\n"),

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include <tenure/errors.h>
+#include <tenure/export.h>
 #include <tenure/locks.h>
 #include <tenure/settings.h>
 #include <tenure/tasks.h>
@@ -35,7 +36,7 @@ struct Storage {
 
 // Thread-safe. Destroying it ends every blocked call with its empty answer and refuses what else is asked with
 // Unavailable; it waits for calls under way, and no call may begin once it is gone.
-class Authority {
+class TENURE_API Authority {
  public:
   // Durable: everything that was answered is in the folder's journal, and is there again when it is next opened. The
   // folder is made if it is missing; one process at a time may have it open. Throws InvalidRequest for a folder that is

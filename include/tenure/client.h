@@ -1,5 +1,5 @@
-// An authority that is elsewhere: a server, `tenured`, reached over TCP. It is an Authority, so a program goes from one
-// in its own process to one on the network by changing the line that makes it:
+// An authority that is elsewhere: a server, `tenured`, reached over TCP, with TLS if told so. It is an Authority, so a
+// program goes from one in its own process to one on the network by changing the line that makes it:
 //
 //   auto authority = tenure::Authority::open("data");
 //   auto authority = tenure::Client::connect("127.0.0.1:8368");
@@ -17,15 +17,27 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <tenure/authority.h>
+#include <tenure/export.h>
 
 namespace tenure {
 
+// How the server proves who it is, and perhaps the client. Files are in PEM, and read when the client is made.
+struct ClientTls {
+  std::string ca_file{};           // whose certificates are believed; empty: those that the machine believes
+  std::string certificate_file{};  // shown to a server that asks, and behind it those that lead to one it believes
+  std::string key_file{};          // the certificate's, without a passphrase
+  std::string server_name{};       // that the server's certificate must be for; empty: the host of the address
+};
+
 struct ClientSettings {
+  // TLS 1.2 or later; absent: none.
+  std::optional<ClientTls> tls{};
   // Who signs in; an empty password: nobody. An empty user: the server's default one.
   std::string user{};
   std::string password{};
@@ -37,15 +49,18 @@ struct ClientSettings {
   // Between tries to connect: the first at once, then twice as long each time up to the longest, less a random part.
   Millis backoff_initial = Millis{20};
   Millis backoff_max = std::chrono::seconds(2);
-  // Connections kept for the next calls that wait. Each call that waits has one of its own.
+  // Connections kept for the next calls that wait. Each call that waits has one of its own; one more than so many at
+  // once is refused with Backpressure.
   std::size_t idle_connections = 4;
+  std::size_t waiting_connections_max = 1000;
 };
 
 // Thread-safe. Destroying it ends calls under way with Unavailable; no call may begin once it is gone.
-class Client : public Authority {
+class TENURE_API Client : public Authority {
  public:
   // `address` is "host:port", "[v6]:port" or a host alone, at port 8368. Throws Unavailable if there is no answer in
-  // ClientSettings::timeout, InvalidRequest for an address that is none, Error where signing in is refused.
+  // ClientSettings::timeout, or the server is not the one that TLS expects; InvalidRequest for an address that is none
+  // and for files of TLS that are not what they should be; Error where signing in is refused.
   static std::unique_ptr<Client> connect(const std::string& address, const ClientSettings& settings = {});
 
   // The same connections with another time for each call. Lives as long as it likes.
@@ -56,6 +71,9 @@ class Client : public Authority {
   // released: a grace longer than a restart of the server or a breath of the network keeps them.
   void join(std::string_view session, std::optional<Millis> grace = {}) override = 0;
   void leave(std::string_view session) override = 0;
+
+  // What the server tells of itself (INFO): lines `name:value`, in sections that begin with a line `# Name`.
+  [[nodiscard]] virtual std::string info() const = 0;
 
   // Asks the server: a round trip.
   [[nodiscard]] Instant now() const override = 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include <tenure/export.h>
 #include <tenure/types.h>
 
 namespace tenure {
@@ -42,10 +43,10 @@ enum class ErrorCode : std::uint8_t {
 };
 
 // The code's word on the wire, e.g. "NOTASK".
-std::string_view to_string(ErrorCode code);
+TENURE_API std::string_view to_string(ErrorCode code);
 
 // The root of everything Tenure throws, InvalidLockKey aside. The message names what was expected and what was found.
-class Error : public std::runtime_error {
+class TENURE_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message);
   [[nodiscard]] ErrorCode code() const { return code_; }
@@ -55,41 +56,41 @@ class Error : public std::runtime_error {
 };
 
 // A value out of its limits, or a request that makes no sense.
-class InvalidRequest : public Error {
+class TENURE_API InvalidRequest : public Error {
  public:
   using Error::Error;
 };
 
-class NoSuchTask : public Error {
+class TENURE_API NoSuchTask : public Error {
  public:
   using Error::Error;
 };
 
-class TaskExists : public Error {
+class TENURE_API TaskExists : public Error {
  public:
   using Error::Error;
 };
 
 // Killing a task that has ended, or resubmitting one that has not.
-class WrongTaskState : public Error {
+class TENURE_API WrongTaskState : public Error {
  public:
   using Error::Error;
 };
 
 // A limit is reached (backlog, memory, waiters): nothing was changed; ask again later.
-class Backpressure : public Error {
+class TENURE_API Backpressure : public Error {
  public:
   using Error::Error;
 };
 
 // The authority cannot answer, now or (after a failed journal) for good. What was asked may or may not have happened.
-class Unavailable : public Error {
+class TENURE_API Unavailable : public Error {
  public:
   using Error::Error;
 };
 
 // An offset was acquired while another one is at the head of its domain's backlog.
-class BacklogOrdering : public Error {
+class TENURE_API BacklogOrdering : public Error {
  public:
   BacklogOrdering(const std::string& message, std::string domain, Offset expected, Offset got);
   [[nodiscard]] const std::string& domain() const { return domain_; }
@@ -103,19 +104,19 @@ class BacklogOrdering : public Error {
 };
 
 // The domain's lease is not the caller's.
-class TokenMismatch : public Error {
+class TENURE_API TokenMismatch : public Error {
  public:
   using Error::Error;
 };
 
 // The domain has no lease at all.
-class LeaseNotFound : public Error {
+class TENURE_API LeaseNotFound : public Error {
  public:
   using Error::Error;
 };
 
 // The root of what soft locks throw.
-class SoftLockError : public Error {
+class TENURE_API SoftLockError : public Error {
  public:
   SoftLockError(ErrorCode code, const std::string& message, std::string domain, std::string identifier);
   [[nodiscard]] const std::string& domain() const { return domain_; }
@@ -127,31 +128,31 @@ class SoftLockError : public Error {
 };
 
 // The lock could not be asked for.
-class LockAcquisitionError : public SoftLockError {
+class TENURE_API LockAcquisitionError : public SoftLockError {
  public:
   using SoftLockError::SoftLockError;
 };
 
 // The lease ended before its holder released it: what it guarded may have been entered by another.
-class LockExpired : public SoftLockError {
+class TENURE_API LockExpired : public SoftLockError {
  public:
   using SoftLockError::SoftLockError;
 };
 
 // A wait for the lock was given up because its stop_token was asked to stop.
-class LockInterrupted : public SoftLockError {
+class TENURE_API LockInterrupted : public SoftLockError {
  public:
   using SoftLockError::SoftLockError;
 };
 
 // Released already, or never held under this token.
-class NotHeld : public SoftLockError {
+class TENURE_API NotHeld : public SoftLockError {
  public:
   using SoftLockError::SoftLockError;
 };
 
 // A domain or identifier that cannot name a lock.
-class InvalidLockKey : public std::invalid_argument {
+class TENURE_API InvalidLockKey : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include <tenure/errors.h>
+#include <tenure/export.h>
 #include <tenure/types.h>
 
 namespace tenure {
@@ -22,7 +23,7 @@ class FenceBook;
 class Files;
 
 // A fence older than one that was seen before.
-class StaleFence : public Error {
+class TENURE_API StaleFence : public Error {
  public:
   using Error::Error;
 };
@@ -30,7 +31,7 @@ class StaleFence : public Error {
 // Thread-safe. Resources are named by up to 255 bytes; otherwise calls throw InvalidRequest. A durable guard has synced
 // a new fence when the call that brought it returns, or runs what it was given; once its file cannot be written it
 // throws Unavailable for ever, since nobody knows any more what it has promised.
-class FenceGuard {
+class TENURE_API FenceGuard {
  public:
   // In memory.
   FenceGuard();

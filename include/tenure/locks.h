@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tenure/export.h>
 #include <tenure/types.h>
 
 namespace tenure {
@@ -81,7 +82,7 @@ struct LockPage {
 };
 
 // The narrow part that a soft lock needs, and that other media than Tenure's authority can give. Thread-safe.
-class LockBackend {
+class TENURE_API LockBackend {
  public:
   LockBackend() = default;
   LockBackend(const LockBackend&) = delete;
@@ -99,7 +100,7 @@ class LockBackend {
 };
 
 // All that Tenure's authority offers. Thread-safe.
-class Locks : public LockBackend {
+class TENURE_API Locks : public LockBackend {
  public:
   // Never shortens, never resurrects; throws LockExpired or NotHeld.
   virtual LockExtended extend(const LockExtension& request) = 0;

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include <tenure/export.h>
 #include <tenure/types.h>
 #include <tenure/work_lease.h>
 
@@ -27,7 +28,7 @@ struct OrderedItem {
 };
 
 // A log, as far as an orchestrator reads it.
-class OrderedSource {
+class TENURE_API OrderedSource {
  public:
   OrderedSource() = default;
   OrderedSource(const OrderedSource&) = delete;
@@ -50,10 +51,10 @@ struct Backoff {
   Millis longest = std::chrono::minutes(5);
 };
 // Before the retry of this number; 1 is the first.
-Millis pause_before(std::uint32_t retry, const Backoff& backoff);
+TENURE_API Millis pause_before(std::uint32_t retry, const Backoff& backoff);
 // When an offset that was first acquired then, and has failed so often, is to be tried again: the same for whoever
 // computes it, also after a restart. What the attempts themselves took is part of the pauses.
-Instant retry_due(Instant acquired_at, std::uint32_t retry_count, const Backoff& backoff);
+TENURE_API Instant retry_due(Instant acquired_at, std::uint32_t retry_count, const Backoff& backoff);
 
 // What a handler is given.
 struct OrderedWork {
@@ -89,7 +90,7 @@ struct OrchestratorTally {
 class Orchestra;
 
 // Thread-safe. The work leases outlive it.
-class Orchestrator {
+class TENURE_API Orchestrator {
  public:
   // An exception is a failure: the offset is tried again after a pause, before anything else of its domain, until the
   // authority gives it up.

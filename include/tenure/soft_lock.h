@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <tenure/errors.h>
+#include <tenure/export.h>
 #include <tenure/locks.h>
 #include <tenure/types.h>
 
@@ -29,7 +30,7 @@ namespace tenure {
 // softlock_held_time_seconds (observed), softlock_acquire_attempts_total, softlock_expired_total (counted) and
 // softlock_active (moved up and down). Labels: the domain, and for the acquire ones the result: acquired, timeout,
 // interrupted or error. A manager names at most 64 domains, and calls the others "other". Thread-safe, and quick.
-class MetricsRegistry {
+class TENURE_API MetricsRegistry {
  public:
   struct Labels {
     std::string_view domain;
@@ -60,7 +61,12 @@ struct SoftLockSettings {
   std::optional<Millis> margin{};
   std::string delimiter = "::";
   std::string space = std::string(kDefaultSpace);
-  // The locks are bound to this session: see Authority::join.
+  // Over a Client, locks are bound to a session that the client keeps: when its process is gone they are free once the
+  // grace is over, at once without one; and when the session may have ended, because the server was lost for longer
+  // than the grace, holders are told. Elsewhere, or not bound, they live until released or expired.
+  bool is_bound = true;
+  Millis grace{0};
+  // Bound to this session instead, whose grace is given where it is joined: see Authority::join.
   std::optional<std::string> session{};
   MetricsRegistry* metrics = nullptr;
   // Called on the thread that acquired or released; on_expired also on a thread of the manager. They must not block,
@@ -78,7 +84,7 @@ class SoftLockManagerBuilder;
 // One lock, for whichever thread calls: ownership belongs to the thread, not to this object, and is counted, so a
 // thread that locks twice unlocks twice. Meets the standard's Lockable and TimedLockable. Thread-safe. Outlives its
 // manager if need be; the backend must outlive both.
-class SoftLock {
+class TENURE_API SoftLock {
  public:
   // Waits for as long as it takes. Throws LockAcquisitionError when the authority cannot be asked.
   void lock();
@@ -117,8 +123,8 @@ class SoftLock {
   // has no fences.
   [[nodiscard]] std::optional<Fence> fence() const;
   // Asked to stop once the lease of this thread's hold is over: by the local clock, a margin before the authority's
-  // expiry, whether or not the authority can be reached. Never after a release in time. Throws NotHeld if this thread
-  // does not hold the lock.
+  // expiry, whether or not the authority can be reached; or once the session that it is bound to may have ended. Never
+  // after a release in time. Throws NotHeld if this thread does not hold the lock.
   [[nodiscard]] std::stop_token lost() const;
   // Prolongs the lease to at least that from now. Throws LockExpired or NotHeld.
   void extend(Millis lease);
@@ -157,7 +163,7 @@ class SoftLock {
 
 // Makes locks over one backend: an embedded authority, a client of a server, or anything that gives LockBackend.
 // Thread-safe. Destroying it neither closes the backend nor releases locks.
-class SoftLockManager {
+class TENURE_API SoftLockManager {
  public:
   // The backend outlives the manager and its locks.
   static SoftLockManagerBuilder builder(LockBackend& locks);
@@ -176,7 +182,8 @@ class SoftLockManager {
   [[nodiscard]] const std::string& space() const;
   // From now on nothing is acquired; what is held stays so, is watched over, and can be released.
   void close();
-  // For whoever keeps the session that locks are bound to: it may have ended, so every lock held is lost.
+  // For whoever keeps the session that locks are bound to: it may have ended, so every lock held is lost. A Client
+  // does this by itself, for its own sessions and those that were joined through it.
   void lose_all();
 
  private:
@@ -184,7 +191,7 @@ class SoftLockManager {
 };
 
 // Throws std::invalid_argument for what cannot be. One thread.
-class SoftLockManagerBuilder {
+class TENURE_API SoftLockManagerBuilder {
  public:
   explicit SoftLockManagerBuilder(LockBackend& locks) : locks_(&locks) {}
   explicit SoftLockManagerBuilder(std::shared_ptr<LockBackend> locks);
@@ -193,7 +200,9 @@ class SoftLockManagerBuilder {
   SoftLockManagerBuilder& margin(Millis margin);                // less than the lease
   SoftLockManagerBuilder& delimiter(std::string_view between);  // not empty; "::" by default
   SoftLockManagerBuilder& space(std::string_view space);        // not empty; "soft-locks" by default
-  SoftLockManagerBuilder& session(std::string_view session);    // not empty; none by default
+  SoftLockManagerBuilder& grace(Millis grace);                  // 0 to 24 h; 0 by default
+  SoftLockManagerBuilder& unbound();                            // bound by default, where the backend keeps sessions
+  SoftLockManagerBuilder& session(std::string_view session);    // not empty; instead of a grace or being unbound
   // Outlives the manager and its locks; null: none.
   SoftLockManagerBuilder& metrics(MetricsRegistry* registry);
   SoftLockManagerBuilder& on_acquired(std::function<void(const LockEvent&)> tell);

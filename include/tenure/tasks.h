@@ -16,16 +16,17 @@
 #include <string_view>
 #include <vector>
 
+#include <tenure/export.h>
 #include <tenure/types.h>
 
 namespace tenure {
 
 enum class TaskState : std::uint8_t { kWaiting, kLeased, kCompleted, kFailed, kDead };
 constexpr bool is_terminal(TaskState state) { return state >= TaskState::kCompleted; }
-std::string_view to_string(TaskState state);
+TENURE_API std::string_view to_string(TaskState state);
 
 enum class AttemptOutcome : std::uint8_t { kLeased, kCompleted, kFailed, kExpired, kKilled };
-std::string_view to_string(AttemptOutcome outcome);
+TENURE_API std::string_view to_string(AttemptOutcome outcome);
 
 // A new task. `request_id` makes a repeated submission the same one.
 struct Submission {
@@ -181,7 +182,7 @@ struct WorkerPage {
 
 // Thread-safe. Calls return when what they did is durable; they throw what errors.h lists. A blocking call ends with
 // its empty answer when its time has passed or its stop_token is asked to stop.
-class Tasks {
+class TENURE_API Tasks {
  public:
   Tasks() = default;
   Tasks(const Tasks&) = delete;

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include <tenure/export.h>
 #include <tenure/types.h>
 
 namespace tenure {
@@ -106,7 +107,7 @@ struct DomainPage {
 
 // Thread-safe. Calls return when what they did is durable. Hard bugs of the caller throw: BacklogOrdering,
 // TokenMismatch, LeaseNotFound.
-class WorkLeases {
+class TENURE_API WorkLeases {
  public:
   WorkLeases() = default;
   WorkLeases(const WorkLeases&) = delete;

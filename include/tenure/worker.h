@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include <tenure/export.h>
 #include <tenure/tasks.h>
 #include <tenure/types.h>
 
@@ -38,7 +39,7 @@ struct Job {
 };
 
 // How a job went. Immutable.
-class Outcome {
+class TENURE_API Outcome {
  public:
   enum class Kind : std::uint8_t { kDone, kFailed, kFailedForGood };
 
@@ -59,7 +60,7 @@ class Outcome {
 };
 
 // Thrown by a handler: the same as Outcome::failed_for_good. Every other exception is Outcome::failed.
-class FinalFailure : public std::runtime_error {
+class TENURE_API FinalFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -88,7 +89,7 @@ struct WorkerTally {
 class Workshop;
 
 // Thread-safe. The tasks outlive it.
-class Worker {
+class TENURE_API Worker {
  public:
   using Handler = std::function<Outcome(const Job&)>;
 

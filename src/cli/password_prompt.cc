@@ -57,4 +57,11 @@ Result<users::Secret> ask_password() {
   return fail_with(ErrorCode::kInvalid, "password: expected the same twice, found two");
 }
 
+Result<users::Secret> ask_known_password() {
+  if (::isatty(STDIN_FILENO) != 0) return prompt("Password: ");
+  return fail_with(
+      ErrorCode::kInvalid,
+      "password: expected --password-file (or TENURE_PASSWORD_FILE), found none, and no terminal to ask at");
+}
+
 }  // namespace tenure::cli

@@ -9,4 +9,7 @@ namespace tenure::cli {
 // At a terminal it is asked for twice, and not shown; otherwise it is the first line of standard input.
 Result<users::Secret> ask_password();
 
+// One that exists: asked for once, at a terminal only.
+Result<users::Secret> ask_known_password();
+
 }  // namespace tenure::cli

@@ -4,7 +4,7 @@
 
 namespace tenure {
 
-Alarms::~Alarms() {
+void Alarms::stop() {
   std::thread running;
   {
     const MutexLock lock(mutex_);

@@ -21,7 +21,7 @@ class Alarms {
   using Id = std::pair<Millis, std::uint64_t>;
 
   explicit Alarms(const Clock& clock) : clock_(clock) {}
-  ~Alarms();
+  ~Alarms() { stop(); }
   Alarms(const Alarms&) = delete;
   Alarms& operator=(const Alarms&) = delete;
 
@@ -30,6 +30,8 @@ class Alarms {
   Id set(Millis due, std::function<void()> ring) TENURE_EXCLUDES(mutex_);
   // False: it has rung, or is just ringing.
   bool cancel(Id id) TENURE_EXCLUDES(mutex_);
+  // Rings nothing more; what is ringing has ended when it returns.
+  void stop() TENURE_EXCLUDES(mutex_);
   // For tests, after the clock was moved: returns when all that is due has rung.
   void settle() TENURE_EXCLUDES(mutex_);
 

@@ -47,6 +47,17 @@ inline Answer ask(const Desk& desk, const std::shared_ptr<Call>& call, bool has_
   return *reception.wait();
 }
 
+// The same, but once `stop` is asked to stop it waits no longer than it must: what was not sent is answered with
+// nothing.
+inline Answer ask_unless_stopped(const Desk& desk, const std::shared_ptr<Call>& call, bool has_own_line,
+                                 std::stop_token stop, std::string_view session) {
+  Reception<Answer> reception;
+  call->done = [tell = reception.callback()](Answer answer) mutable { tell(std::move(answer)); };
+  desk.board->ask(call, has_own_line, session);
+  const std::stop_callback give_up(std::move(stop), [&] { desk.board->cancel(call, session); });
+  return *reception.wait();
+}
+
 // Asks something that may wait for its answer, until the time has passed or `stop` is asked to stop.
 inline Answer ask_and_wait(const Desk& desk, std::string bytes, Millis block, bool has_request_id, std::stop_token stop,
                            std::string_view session = {}) {
@@ -54,11 +65,7 @@ inline Answer ask_and_wait(const Desk& desk, std::string bytes, Millis block, bo
   call->wait_until = desk.board->now() + block;
   call->deadline = *call->wait_until + desk.timeout;
   call->has_request_id = has_request_id;
-  Reception<Answer> reception;
-  call->done = [tell = reception.callback()](Answer answer) mutable { tell(std::move(answer)); };
-  desk.board->ask(call, true, session);
-  const std::stop_callback give_up(std::move(stop), [&] { desk.board->cancel(call, session); });
-  return *reception.wait();
+  return ask_unless_stopped(desk, call, true, std::move(stop), session);
 }
 
 template <class Reply>

@@ -2,7 +2,9 @@
 
 #include <charconv>
 
+#include "base/files.h"
 #include "client/asking.h"
+#include "client/tls_dialer.h"
 
 namespace tenure::client {
 namespace {
@@ -52,6 +54,11 @@ class RemoteAuthority final : public Client {
   }
 
   [[nodiscard]] Instant now() const override;
+  [[nodiscard]] std::string info() const override {
+    Answer answer = ask(desk_, make_call(desk_, wire::RequestWriter().word(std::string_view("INFO")).finish()));
+    expect_word(answer);
+    return std::move(answer.reply->text);
+  }
   // It takes as long as it takes, and nobody waits behind it.
   void snapshot() override {
     const Desk desk{desk_.board, std::max(desk_.timeout, Millis{std::chrono::hours(1)})};
@@ -104,7 +111,13 @@ std::unique_ptr<Client> Client::connect(const std::string& address, const Client
     if (const auto where = client::read_address(one); !where) raise(where.error());
   }
   if (const auto where = client::read_address(address); !where) raise(where.error());
-  auto made = client::make_client(address, settings, client::make_tcp_dialer());
+  std::unique_ptr<client::Dialer> dialer = client::make_tcp_dialer();
+  if (settings.tls) {
+    auto tls = client::make_tls_dialer(real_files(), *settings.tls, std::move(dialer));
+    if (!tls) raise(tls.error());
+    dialer = std::move(*tls);
+  }
+  auto made = client::make_client(address, settings, std::move(dialer));
   static_cast<void>(made->now());  // answered only to those who may ask
   return made;
 }

@@ -18,8 +18,13 @@ bool is_no_answer(ErrorCode code) { return code == ErrorCode::kUnavailable; }
 
 }  // namespace
 
-Line::Line(Exchange& exchange, std::string greeting, int greetings)
-    : exchange_(exchange), greeting_(std::move(greeting)), greetings_(greetings) {}
+Line::Line(Exchange& exchange, std::string greeting, int greetings, std::shared_ptr<Witness> witness)
+    : exchange_(exchange), greeting_(std::move(greeting)), greetings_(greetings), witness_(std::move(witness)) {}
+
+void Line::drop_stream() {
+  if (stream_ != nullptr && witness_ != nullptr) witness_->broken(*this);
+  stream_.reset();
+}
 
 void Line::greet_with(std::string greeting, int greetings) {
   greeting_ = std::move(greeting);
@@ -27,7 +32,7 @@ void Line::greet_with(std::string greeting, int greetings) {
 }
 
 void Line::put(std::shared_ptr<Call> call) {
-  earliest_deadline_ = std::min(earliest_deadline_, call->deadline);
+  expect_by(call->deadline);
   queue_.push_back(std::move(call));
 }
 
@@ -64,26 +69,30 @@ void Line::dial(Millis now) {
   }
   stream_ = std::move(*stream);
   state_ = State::kConnecting;
+  go_on_connecting(now);
+}
+
+void Line::go_on_connecting(Millis now) {
+  const auto is_connected = stream_->advance();
+  if (!is_connected) {
+    fail(is_connected.error(), now);
+    return exchange_.move_on();
+  }
+  if (*is_connected) connected(now);
 }
 
 void Line::connected(Millis now) {
   state_ = State::kGreeting;
   greetings_left_ = greetings_;
+  greeted_at_ = now;
+  received_at_ = now - Millis{1};  // nothing on this connection yet
   output_ = greeting_;
   output_begin_ = 0;
   flush(now);
 }
 
 void Line::on_ready(Millis now) {
-  if (state_ == State::kConnecting) {
-    const auto is_connected = stream_->advance();
-    if (!is_connected) {
-      exchange_.move_on();
-      return break_off(is_connected.error().message, now);
-    }
-    if (*is_connected) connected(now);
-    return;
-  }
+  if (state_ == State::kConnecting) return go_on_connecting(now);
   if (state_ != State::kDown) flush(now);
   if (state_ != State::kDown) receive(now);
 }
@@ -110,10 +119,13 @@ void Line::send(const std::shared_ptr<Call>& call, Millis now) {
 }
 
 void Line::flush(Millis now) {
+  if (output_.empty() && stream_->wants_to_write()) {
+    if (const auto passed_on = stream_->send({}); !passed_on) return fail(passed_on.error(), now);
+  }
   std::size_t begin = 0;
   while (begin < output_.size()) {
     const auto sent = stream_->send(std::string_view(output_).substr(begin));
-    if (!sent) return break_off(sent.error().message, now);
+    if (!sent) return fail(sent.error(), now);
     if (*sent == 0) break;
     begin += *sent;
     output_begin_ += *sent;
@@ -139,7 +151,7 @@ void Line::receive(Millis now) {
   if (stream_ == nullptr) return;
   input_.erase(0, std::exchange(input_begin_, 0));
   if (input_.empty() && input_.capacity() > kInputAtOnce) input_.shrink_to_fit();
-  if (!received) break_off(received.error().message, now);
+  if (!received) fail(received.error(), now);
 }
 
 void Line::take_reply(wire::RespReply reply, Millis now) {
@@ -167,7 +179,21 @@ void Line::take_greeting(const wire::RespReply& reply, Millis now) {
   }
   if (--greetings_left_ > 0) return;
   state_ = State::kUp;
+  if (witness_ != nullptr) witness_->greeted(*this, greeted_at_, now);
   speak(now);
+}
+
+// The stream is of no more use; perhaps the next one is.
+void Line::fail(const Failure& failure, Millis now) {
+  const bool is_unheard = state_ == State::kGreeting && received_at_ < greeted_at_;
+  if (is_unheard && !stream_->is_refused()) {
+    return break_off(failure.message +
+                         ", before a word: expected a server that speaks what this client does, with TLS "
+                         "or without",
+                     now);
+  }
+  if (!stream_->is_refused()) return break_off(failure.message, now);
+  refuse({.code = failure.code, .message = fmt::format("{}: {}", exchange_.address(), failure.message)}, now);
 }
 
 // The server answers, and does not want us; it will not do so because it is asked again.
@@ -179,6 +205,7 @@ void Line::refuse(const Failure& failure, Millis now) {
 void Line::take_answer(wire::RespReply reply, Millis now) {
   const auto call = std::move(sent_.front());
   sent_.pop_front();
+  if (witness_ != nullptr) witness_->answered(*this, call->sent_at);
   if (reply.kind != wire::RespReply::Kind::kError) {
     failures_ = 0;
     return call->answer(std::move(reply));
@@ -207,7 +234,7 @@ void Line::follow(const std::string& target, Millis now) {
 
 void Line::break_off(std::string reason, Millis now) {
   trouble_ = std::move(reason);
-  stream_.reset();
+  drop_stream();
   state_ = State::kDown;
   const std::uint64_t handed_over = output_begin_;
   output_.clear();
@@ -262,8 +289,12 @@ void Line::give_up_late_calls(Millis now) {
   if (is_dead) break_off("it is not answered in time", now);
 }
 
+void Line::hang_up(std::string reason, Millis now) {
+  if (stream_ != nullptr) break_off(std::move(reason), now);
+}
+
 void Line::close(const Failure& failure) {
-  stream_.reset();
+  drop_stream();
   state_ = State::kDown;
   is_kept_ = false;
   for (const auto& call : std::exchange(sent_, {})) call->answer(tl::unexpected(failure));

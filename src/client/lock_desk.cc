@@ -11,6 +11,13 @@
 #include "client/lease_keeper.h"
 
 namespace tenure {
+namespace {
+
+// In a row: then it is the lease that is too short, not the network that was slow.
+constexpr int kTooLateMax = 5;
+
+}  // namespace
+
 LockClient::LockClient(Entropy& entropy) : id_(hex16(entropy.next())) { id_ += hex16(entropy.next()); }
 
 std::shared_ptr<LockClient> LockClient::of(const LockBackend& backend, Entropy& entropy) {
@@ -42,7 +49,9 @@ LockDesk::LockDesk(LockBackend& backend, SoftLockSettings settings, const Clock&
       margin_(settings_.margin.value_or(margin_of(settings_.lease))),
       client_(std::move(client)),
       deadlines_(clock),
-      renewals_(clock) {}
+      renewals_(clock) {
+  bind();
+}
 
 void LockDesk::check_key(const Key& key) const {
   for (const auto& [what, value] : {std::pair{"domain", key.domain}, std::pair{"identifier", key.identifier}}) {
@@ -130,36 +139,59 @@ LockDesk::Outcome LockDesk::acquire(const Key& key, Millis wait, const std::stop
 
 std::optional<LockDesk::Granted> LockDesk::ask(const Key& key, Millis wait, const std::stop_token& stop) {
   const Millis give_up = deadlines_.now() + wait;
+  int too_late = 0;
   while (true) {
     bool again = false;
     const Millis left = std::max(give_up - deadlines_.now(), Millis{0});
-    auto granted = ask_once(key, left, stop, &again);
+    auto granted = ask_once(key, left, stop, &again, &too_late);
     if (granted || stop.stop_requested()) return granted;
+    if (too_late == kTooLateMax) {
+      throw LockAcquisitionError(ErrorCode::kUnavailable,
+                                 fmt::format("granted {} times, but its lease of {} ms was over before the grant came: "
+                                             "expected a lease longer than the way to the authority and back",
+                                             too_late, settings_.lease.count()),
+                                 std::string(key.domain), std::string(key.identifier));
+    }
     if (!again || (wait > Millis{0} && deadlines_.now() >= give_up)) return std::nullopt;
   }
 }
 
 // `again`: nothing was acquired, but there may be if it is asked for once more.
 std::optional<LockDesk::Granted> LockDesk::ask_once(const Key& key, Millis wait, const std::stop_token& stop,
-                                                    bool* again) {
+                                                    bool* again, int* too_late) {
   const std::string owner = client_->owner();
   const std::string request_id = client_->new_request_id();
   LockRequest request{.lock = name_of(key), .owner = owner, .lease = settings_.lease, .request_id = request_id};
-  if (settings_.session) request.session = *settings_.session;
+  if (session_) request.session = *session_;
   // Only Tenure's authority can be asked how much is left of a grant that was waited for. Elsewhere the wait counts as
   // part of the lease, so it is cut into pieces.
   const Millis piece = locks_ != nullptr ? wait : std::min(wait, settings_.lease / 4);
+  const std::uint64_t session_losses = session_losses_;
   const Millis sent = deadlines_.now();
-  auto grant = backend_.acquire(request, piece, stop);
+  std::optional<LockGrant> grant;
+  try {
+    grant = backend_.acquire(request, piece, stop);
+  } catch (const SoftLockError& error) {
+    // It was granted, but the answer was lost, and then the lock: nobody has entered by it.
+    if (error.code() != ErrorCode::kExpired && error.code() != ErrorCode::kNotHeld) throw;
+    *again = true;
+    return std::nullopt;
+  }
   if (!grant) {
     *again = piece < wait;
     return std::nullopt;
   }
+  if (session_losses != session_losses_) {
+    give_back(key, grant->token);
+    *again = true;
+    return std::nullopt;
+  }
   Millis deadline = sent + grant->remaining - margin_;
   if (locks_ != nullptr && deadlines_.now() - sent > margin_) deadline = count_anew(request, *grant, deadline);
-  if (deadlines_.now() < deadline) return Granted{std::move(*grant), deadline};
+  if (deadlines_.now() < deadline) return Granted{std::move(*grant), deadline, session_losses};
   // It came too late to be of use.
   give_back(key, grant->token);
+  ++*too_late;
   *again = wait > Millis{0};
   return std::nullopt;
 }
@@ -177,9 +209,9 @@ Millis LockDesk::count_anew(const LockRequest& request, const LockGrant& grant, 
   return deadline;
 }
 
-void LockDesk::give_back(const Key& key, const std::string& token) {
+void LockDesk::give_back(const Key& key, const std::string& token, std::uint32_t holds) {
   try {
-    backend_.release({.lock = name_of(key), .token = token});
+    for (; holds > 0; --holds) backend_.release({.lock = name_of(key), .token = token});
   } catch (const Error& error) {
     log(key, fmt::format("not given back, so its lease must end it: {}", error.what()));
   }
@@ -194,7 +226,7 @@ void LockDesk::enter(const Key& key, Granted granted) {
   {
     const MutexLock lock(mutex_);
     std::vector<Hold>& holds = holds_[place];
-    if (!holds.empty() && !holds.back().is_lost && holds.back().token == grant.token) {
+    if (!holds.empty() && !holds.back().is_lost && !is_unbound(holds.back()) && holds.back().token == grant.token) {
       Hold& hold = holds.back();
       ++hold.count;
       hold.deadline = std::max(hold.deadline, granted.deadline);
@@ -202,7 +234,10 @@ void LockDesk::enter(const Key& key, Granted granted) {
       is_new = true;
       // What was held before is no more, or this would have been a re-entry. If the authority sees it as one, because
       // the local deadline comes first, the holds that were lost are given back there: their releases will not.
-      if (!holds.empty() && holds.back().token == grant.token) stale = holds.back().count;
+      if (!holds.empty() && holds.back().token == grant.token && !holds.back().is_given_back) {
+        stale = holds.back().count;
+        holds.back().is_given_back = true;
+      }
       if (!holds.empty() && !holds.back().is_lost) loss = mark_lost(place, holds.back(), "its lease was lost");
       const std::uint64_t number = ++numbers_;
       holds.push_back({.number = number,
@@ -211,13 +246,15 @@ void LockDesk::enter(const Key& key, Granted granted) {
                        .lease = settings_.lease,
                        .since = deadlines_.now(),
                        .deadline = granted.deadline,
+                       .session_losses = granted.session_losses,
                        .alarm = watch(place, number, granted.deadline)});
     }
   }
-  const std::string token = stale > 0 ? current(key).token : "";
-  for (; stale > 0; --stale) give_back(key, token);
+  if (stale > 0) give_back(key, current(key).token, stale);
   if (loss) tell(*loss);
   if (is_new) move_active(key.domain, 1);
+  // The session may have ended since the grant came: who tells of that may not have seen this hold.
+  if (granted.session_losses != session_losses_) deadlines_.set(deadlines_.now(), [this] { lose_unbound(); });
   call(settings_.on_acquired, key, grant.fence);
 }
 

@@ -21,6 +21,7 @@
 #include "base/entropy.h"
 #include "base/mutex.h"
 #include "client/alarms.h"
+#include "client/session_keeper.h"
 
 namespace tenure {
 
@@ -95,9 +96,11 @@ class LockDesk {
     Millis lease{0};
     Millis since{0};
     Millis deadline{0};
+    std::uint64_t session_losses = 0;  // before it
     Alarms::Id alarm{};
     Alarms::Id renewal{};
     bool is_lost = false;
+    bool is_given_back = false;  // by another than its holder, who was told that it is lost
     bool is_kept_alive = false;
     std::stop_source lost{};
   };
@@ -106,10 +109,12 @@ class LockDesk {
     Place place;
     Hold hold;
     std::string why;
+    std::uint32_t given_back = 0;  // holds that the authority may still count
   };
   struct Granted {
     LockGrant grant;
     Millis deadline;
+    std::uint64_t session_losses;
   };
   enum class Outcome : std::uint8_t { kAcquired, kTimeout, kInterrupted, kError };
   static std::string_view word_of(Outcome outcome);
@@ -117,9 +122,9 @@ class LockDesk {
   // --- lock_desk.cc: asking ---
   Outcome acquire(const Key& key, Millis wait, const std::stop_token& stop);
   std::optional<Granted> ask(const Key& key, Millis wait, const std::stop_token& stop);
-  std::optional<Granted> ask_once(const Key& key, Millis wait, const std::stop_token& stop, bool* again);
+  std::optional<Granted> ask_once(const Key& key, Millis wait, const std::stop_token& stop, bool* again, int* too_late);
   Millis count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline);
-  void give_back(const Key& key, const std::string& token);
+  void give_back(const Key& key, const std::string& token, std::uint32_t holds = 1);
   void enter(const Key& key, Granted granted) TENURE_EXCLUDES(mutex_);
   [[nodiscard]] LockName name_of(const Key& key) const {
     return {key.domain, key.identifier, settings_.space, settings_.delimiter};
@@ -141,6 +146,11 @@ class LockDesk {
   void look_at(const Place& place, std::uint64_t number) TENURE_EXCLUDES(mutex_);
   void prolong(const Place& place, std::uint64_t number, Millis deadline) TENURE_EXCLUDES(mutex_);
   void lose(const Place& place, std::uint64_t number, std::string_view why) TENURE_EXCLUDES(mutex_);
+  void bind();
+  void lose_unbound() TENURE_EXCLUDES(mutex_);
+  [[nodiscard]] bool is_unbound(const Hold& hold) const { return hold.session_losses != session_losses_; }
+  // Whether it is over by now, also if nobody was told yet.
+  std::optional<Loss> lose_if_over(const Place& place, Hold& hold) TENURE_REQUIRES(mutex_);
   static Loss mark_lost(const Place& place, Hold& hold, std::string_view why);
   void tell(const Loss& loss);
   void ended(const Place& place, const Hold& hold);
@@ -161,7 +171,9 @@ class LockDesk {
   const SoftLockSettings settings_;
   const Millis margin_;
   const std::shared_ptr<LockClient> client_;
+  std::optional<std::string> session_;  // that the locks are bound to
   std::atomic<bool> closed_{false};
+  std::atomic<std::uint64_t> session_losses_{0};  // how often it may have ended
 
   Mutex mutex_;
   // A lock that was lost and acquired again before it was released has more than one; the last is the current one.
@@ -171,9 +183,10 @@ class LockDesk {
   Mutex labels_mutex_;
   std::set<std::string, std::less<>> labels_ TENURE_GUARDED_BY(labels_mutex_);
 
-  // The last, so that they are the first to go: what rings uses all the rest.
+  // What rings uses all the rest: they are stopped first.
   Alarms deadlines_;
   Alarms renewals_;
+  std::unique_ptr<SessionKeeper::Subscription> watching_;
 };
 
 }  // namespace tenure

@@ -16,6 +16,10 @@ namespace {
 }  // namespace
 
 LockDesk::~LockDesk() {
+  // Each of them may set another.
+  watching_.reset();
+  deadlines_.stop();
+  renewals_.stop();
   std::map<Place, std::vector<Hold>> left;
   {
     const MutexLock lock(mutex_);
@@ -48,7 +52,7 @@ LockDesk::GivenBack LockDesk::take_back(const Place& place, std::optional<Loss>*
   const auto found = holds_.find(place);
   if (found == holds_.end()) throw_not_held(key_of(place));
   Hold& hold = found->second.back();
-  if (!hold.is_lost && deadlines_.now() >= hold.deadline) *loss = mark_lost(place, hold, "its lease has run out");
+  *loss = lose_if_over(place, hold);
   --hold.count;
   GivenBack back{.hold = hold, .was_lost = hold.is_lost, .is_last = hold.count == 0};
   if (back.is_last) {
@@ -71,11 +75,8 @@ void LockDesk::look_at(const Place& place, std::uint64_t number) {
     const MutexLock lock(mutex_);
     Hold* const hold = find(place, number);
     if (hold == nullptr || hold->is_lost) return;
-    if (deadlines_.now() < hold->deadline) {
-      hold->alarm = watch(place, number, hold->deadline);
-    } else {
-      loss = mark_lost(place, *hold, "its lease has run out");
-    }
+    loss = lose_if_over(place, *hold);
+    if (!loss) hold->alarm = watch(place, number, hold->deadline);
   }
   if (loss) tell(*loss);
 }
@@ -96,17 +97,50 @@ void LockDesk::lose(const Place& place, std::uint64_t number, std::string_view w
   if (loss) tell(*loss);
 }
 
+// --- the session ---
+
+// A backend that keeps sessions has one of its own for every grace; or it may be the one that the user has joined.
+void LockDesk::bind() {
+  session_ = settings_.session;
+  auto* const keeper = dynamic_cast<SessionKeeper*>(&backend_);
+  if (keeper == nullptr || !settings_.is_bound) return;
+  if (!session_) session_ = keeper->own_session(settings_.grace);
+  watching_ = keeper->watch(*session_, [this] {
+    ++session_losses_;
+    // What holders have tied to their tokens must not run on the keeper's thread.
+    deadlines_.set(deadlines_.now(), [this] { lose_unbound(); });
+  });
+}
+
 void LockDesk::lose_all() {
+  ++session_losses_;
+  lose_unbound();
+}
+
+void LockDesk::lose_unbound() {
   std::vector<Loss> losses;
   {
     const MutexLock lock(mutex_);
     for (auto& [place, holds] : holds_) {
       for (Hold& hold : holds) {
-        if (!hold.is_lost) losses.push_back(mark_lost(place, hold, "its session may have ended"));
+        if (auto loss = lose_if_over(place, hold)) losses.push_back(std::move(*loss));
       }
     }
   }
   for (const Loss& loss : losses) tell(loss);
+}
+
+// The session may have ended, or not: if not, nobody else would free the lock before its lease ends.
+std::optional<LockDesk::Loss> LockDesk::lose_if_over(const Place& place, Hold& hold) {
+  if (hold.is_lost) return std::nullopt;
+  if (is_unbound(hold)) {
+    Loss loss = mark_lost(place, hold, "its session may have ended");
+    hold.is_given_back = true;
+    loss.given_back = hold.count;
+    return loss;
+  }
+  if (deadlines_.now() >= hold.deadline) return mark_lost(place, hold, "its lease has run out");
+  return std::nullopt;
 }
 
 LockDesk::Loss LockDesk::mark_lost(const Place& place, Hold& hold, std::string_view why) {
@@ -121,6 +155,10 @@ void LockDesk::tell(const Loss& loss) {
   count("softlock_expired_total", loss.place.domain);
   log(key_of(loss.place), fmt::format("lost: {}", loss.why));
   call(settings_.on_expired, key_of(loss.place), loss.hold.fence);
+  if (loss.given_back == 0) return;
+  renewals_.set(renewals_.now(), [this, place = loss.place, token = loss.hold.token, holds = loss.given_back] {
+    give_back(key_of(place), token, holds);
+  });
 }
 
 void LockDesk::ended(const Place& place, const Hold& hold) {
@@ -137,7 +175,7 @@ bool LockDesk::is_held_here(const Key& key) {
   const auto found = holds_.find(place_of(key));
   if (found == holds_.end()) return false;
   const Hold& hold = found->second.back();
-  return !hold.is_lost && deadlines_.now() < hold.deadline;
+  return !hold.is_lost && !is_unbound(hold) && deadlines_.now() < hold.deadline;
 }
 
 Millis LockDesk::remaining(const Key& key) {
@@ -152,8 +190,8 @@ void LockDesk::extend(const Key& key, Millis lease) {
   const Hold hold = current(key);
   const Place place = place_of(key);
   const Millis sent = deadlines_.now();
-  if (hold.is_lost || sent >= hold.deadline) {
-    lose(place, hold.number, "its lease has run out");
+  if (hold.is_lost || is_unbound(hold) || sent >= hold.deadline) {
+    look_at(place, hold.number);
     throw LockExpired(ErrorCode::kExpired, "the lease has run out", place.domain, place.identifier);
   }
   try {

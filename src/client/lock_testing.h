@@ -17,6 +17,8 @@
 #include "base/entropy.h"
 #include "base/mutex.h"
 #include "client/lock_desk.h"
+#include "client/served_world.h"
+#include "client/session_keeper.h"
 
 namespace tenure {
 
@@ -35,7 +37,7 @@ void await(const Condition& condition) {
 }
 
 // An authority that may be cut off: then every call is Unavailable, and what was asked may have happened.
-class ShakyLocks final : public Locks {
+class ShakyLocks : public Locks {
  public:
   explicit ShakyLocks(Locks& locks) : locks_(locks) {}
 
@@ -69,6 +71,19 @@ class ShakyLocks final : public Locks {
                                std::string(lock.identifier));
   }
   Locks& locks_;
+};
+
+// The same of a client, which keeps a session for its locks.
+class ShakyClientLocks final : public ShakyLocks, public SessionKeeper {
+ public:
+  explicit ShakyClientLocks(Locks& locks) : ShakyLocks(locks), keeper_(dynamic_cast<SessionKeeper&>(locks)) {}
+  std::string own_session(Millis grace) override { return keeper_.own_session(grace); }
+  std::unique_ptr<Subscription> watch(std::string_view session, std::function<void()> lost) override {
+    return keeper_.watch(session, std::move(lost));
+  }
+
+ private:
+  SessionKeeper& keeper_;
 };
 
 // A medium that knows neither fences nor request ids nor extension.
@@ -120,8 +135,11 @@ class TallyRegistry final : public MetricsRegistry {
   std::map<std::string, double> sums_ TENURE_GUARDED_BY(mutex_);
 };
 
+// Where the authority is: in the process, or behind a server.
+enum class Where : std::uint8_t { kEmbedded, kClient };
+
 // Soft locks over an authority whose time is in the test's hand.
-class SoftLockTest : public ::testing::Test {
+class SoftLockTest : public ::testing::TestWithParam<Where> {
  public:
   static constexpr Millis kLease{5000};
 
@@ -136,22 +154,51 @@ class SoftLockTest : public ::testing::Test {
         std::make_shared<LockDesk>(backend, std::move(with), *world.clock, LockClient::of(backend, entropy)));
     return SoftLockManager(desks.back());
   }
+  // The authority as another process sees it.
+  Locks& another_client() {
+    if (GetParam() == Where::kEmbedded) return *faces.emplace_back(std::make_unique<LockFace>(*world.engine));
+    return clients.emplace_back(server.connect())->locks();
+  }
+  void join(std::string_view session) {
+    if (GetParam() == Where::kEmbedded) {
+      ASSERT_TRUE(world.engine->join(session, std::nullopt));
+    } else {
+      clients.front()->join(session);
+    }
+  }
+  void leave(std::string_view session) {
+    if (GetParam() == Where::kEmbedded) {
+      ASSERT_TRUE(world.engine->leave(session));
+    } else {
+      clients.front()->leave(session);
+    }
+  }
   // Lets time pass for the authority and for holders.
   void pass(Millis time) {
     world.advance(time);
     for (const auto& desk : desks) desk->settle();
-    world.pass(Millis{0});
+    server.run_due();
   }
-  // A holder's time without the authority's: the margin is what lies between.
   [[nodiscard]] std::uint64_t waiters(const std::string& domain, const std::string& identifier) {
-    const auto status = face.get({.domain = domain, .identifier = identifier});
+    const auto status = authority.get({.domain = domain, .identifier = identifier});
     return status ? status->waiters : 0;
   }
 
+ private:
+  std::unique_ptr<ShakyLocks> make_shaky() {
+    if (GetParam() == Where::kEmbedded) return std::make_unique<ShakyLocks>(authority);
+    return std::make_unique<ShakyClientLocks>(authority);
+  }
+
+ protected:
   World world;
+  client::ServedWorld server{world};  // nobody is there, where it is not wanted
   SeededEntropy entropy{7};
-  LockFace face{*world.engine};
-  ShakyLocks locks{face};
+  std::vector<std::unique_ptr<LockFace>> faces;
+  std::vector<std::unique_ptr<Client>> clients;
+  Locks& authority = another_client();
+  const std::unique_ptr<ShakyLocks> shaky = make_shaky();
+  ShakyLocks& locks = *shaky;
   std::vector<std::shared_ptr<LockDesk>> desks;
   SoftLockManager manager = manager_of(settings());
 };

@@ -139,14 +139,26 @@ void Orchestra::wake() {
   changed_.notify_all();
 }
 
-Orchestra::Domain& Orchestra::domain_of(const std::string& name) {
+std::shared_ptr<Orchestra::Domain> Orchestra::domain_of(const std::string& name) {
   const MutexLock lock(mutex_);
+  if (domains_.size() >= domains_max_) forget_idle_domains();
   auto& domain = domains_[name];
   if (!domain) {
-    domain = std::make_unique<Domain>();
+    domain = std::make_shared<Domain>();
     domain->name = name;
   }
-  return *domain;
+  return domain;
+}
+
+// Whoever uses a domain has it from here, or from who has it: one that only this map has changes no more.
+void Orchestra::forget_idle_domains() {
+  std::erase_if(domains_, [](const auto& entry) { return entry.second.use_count() == 1 && entry.second->is_idle; });
+  domains_max_ = std::max(kDomainsKept, domains_.size() * 2);
+}
+
+std::size_t Orchestra::domain_count() {
+  const MutexLock lock(mutex_);
+  return domains_.size();
 }
 
 void Orchestra::note(std::uint64_t OrchestratorTally::* what) {

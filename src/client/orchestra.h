@@ -29,9 +29,13 @@ class Orchestra {
   OrchestratorTally run(OrderedSource& source, const Orchestrator::Handler& handler, const std::stop_token& stop);
   // For tests, after the clock was moved.
   void settle();
+  // Remembered now.
+  [[nodiscard]] std::size_t domain_count() TENURE_EXCLUDES(mutex_);
+  // Below so many none is forgotten.
+  static constexpr std::size_t kDomainsKept = 1000;
 
  private:
-  struct Domain {
+  struct Domain : std::enable_shared_from_this<Domain> {
     std::string name;
     Mutex mutex;
     std::map<Offset, std::string> payloads TENURE_GUARDED_BY(mutex);  // read, and not done
@@ -39,10 +43,13 @@ class Orchestra {
     std::optional<Offset> head TENURE_GUARDED_BY(mutex);              // goes first: a hint
     bool is_running TENURE_GUARDED_BY(mutex) = false;
     bool is_known TENURE_GUARDED_BY(mutex) = false;  // what an earlier run left has been looked at
+    // There is nothing to remember of it. Written under the mutex; read where nobody can have it.
+    std::atomic<bool> is_idle{true};
   };
   // One offset in flight, between attempts too.
   struct Turn {
-    Domain& domain;
+    std::shared_ptr<Domain> owner;
+    Domain& domain;  // the owner
     Offset offset;
     std::string token;
     Fence fence;
@@ -65,7 +72,8 @@ class Orchestra {
   void ready_at(Millis due, const TurnPtr& turn);
   void end_turn() TENURE_EXCLUDES(mutex_);
   void wake() TENURE_EXCLUDES(mutex_);
-  Domain& domain_of(const std::string& name) TENURE_EXCLUDES(mutex_);
+  std::shared_ptr<Domain> domain_of(const std::string& name) TENURE_EXCLUDES(mutex_);
+  void forget_idle_domains() TENURE_REQUIRES(mutex_);
   void note(std::uint64_t OrchestratorTally::* what) TENURE_EXCLUDES(mutex_);
   void log(const std::string& line);
   std::string new_request_id();
@@ -98,7 +106,9 @@ class Orchestra {
 
   Mutex mutex_;
   Condition changed_;
-  std::map<std::string, std::unique_ptr<Domain>> domains_ TENURE_GUARDED_BY(mutex_);  // never taken away again
+  // An idle one that nobody has is forgotten when there are many: it can be asked for again.
+  std::map<std::string, std::shared_ptr<Domain>> domains_ TENURE_GUARDED_BY(mutex_);
+  std::size_t domains_max_ TENURE_GUARDED_BY(mutex_) = kDomainsKept;
   std::deque<TurnPtr> ready_ TENURE_GUARDED_BY(mutex_);
   std::uint64_t turns_ TENURE_GUARDED_BY(mutex_) = 0;  // ready, running, or between attempts
   std::uint64_t held_ TENURE_GUARDED_BY(mutex_) = 0;   // items

@@ -32,8 +32,10 @@ auto Orchestra::insist_on(const Ask& ask) {
 }
 
 void Orchestra::take_in(OrderedItem item) {
-  Domain& domain = domain_of(item.domain);
+  const std::shared_ptr<Domain> owner = domain_of(item.domain);
+  Domain& domain = *owner;
   const MutexLock lock(domain.mutex);
+  domain.is_idle = false;
   if (!domain.is_known) look_for_what_was_left(domain);
   const bool is_new = domain.payloads.emplace(item.offset, std::move(item.payload)).second;
   if (is_new) {
@@ -73,6 +75,7 @@ void Orchestra::advance(Domain& domain) {
     } else if (!domain.later.empty()) {
       offer(domain, domain.later.front());
     } else {
+      domain.is_idle = domain.payloads.empty();
       return;
     }
   }
@@ -110,7 +113,8 @@ void Orchestra::offer(Domain& domain, Offset offset) {
 void Orchestra::start_turn(Domain& domain, Offset offset, const Acquired& acquired, Millis sent) {
   if (domain.is_running) return;  // the one that runs, given again by the log
   domain.is_running = true;
-  const auto turn = std::make_shared<Turn>(Turn{.domain = domain,
+  const auto turn = std::make_shared<Turn>(Turn{.owner = domain.shared_from_this(),
+                                                .domain = domain,
                                                 .offset = offset,
                                                 .token = acquired.token,
                                                 .fence = acquired.fence,

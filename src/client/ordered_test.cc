@@ -105,6 +105,20 @@ TEST_F(OrderedTest, DoesEachDomainInOrderAndNeverTwoOfOneAtOnce) {
   }
 }
 
+TEST_F(OrderedTest, DomainsWithNothingToDoAreForgotten) {
+  std::vector<OrderedItem> items;
+  for (std::size_t i = 0; i < Orchestra::kDomainsKept * 2; ++i)
+    items.push_back({"d" + std::to_string(i), Offset{1}, "p"});
+  items.push_back({"d0", Offset{2}, "p"});
+  MemoryLog log(items);
+  OrchestratorOptions with = options();
+  with.buffer = 10;
+  Orchestra here(face, with, *world.clock);
+  EXPECT_EQ(items.size(), here.run(log, [](const OrderedWork&) {}, {}).processed);
+  EXPECT_LE(here.domain_count(), Orchestra::kDomainsKept);
+  EXPECT_THAT(log.done_of("d0"), ElementsAre(1, 2));
+}
+
 TEST_F(OrderedTest, DoesNothingTwice) {
   MemoryLog log(items_of({{"a", 1}, {"a", 2}, {"a", 1}, {"b", 1}}));
   EXPECT_EQ(3U, run(log, [](const OrderedWork&) {}).processed);

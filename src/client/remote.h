@@ -11,6 +11,7 @@
 #include <tenure/locks.h>
 #include <tenure/tasks.h>
 #include <tenure/work_lease.h>
+#include "client/session_keeper.h"
 #include "client/switchboard.h"
 
 namespace tenure::client {
@@ -70,7 +71,7 @@ class RemoteWork final : public WorkLeases {
 };
 
 // Thread-safe.
-class RemoteLocks final : public Locks {
+class RemoteLocks final : public Locks, public SessionKeeper {
  public:
   explicit RemoteLocks(Desk desk) : desk_(std::move(desk)) {}
 
@@ -81,6 +82,9 @@ class RemoteLocks final : public Locks {
   LockExtended extend(const LockExtension& request) override;
   std::optional<LockStatus> get(const LockName& lock) override;
   LockPage list(const LockListing& request) override;
+
+  std::string own_session(Millis grace) override;
+  std::unique_ptr<Subscription> watch(std::string_view session, std::function<void()> lost) override;
 
  private:
   const Desk desk_;

@@ -27,6 +27,35 @@ Result<bool> force_once(const Desk& desk, const LockForce& request, bool& is_rep
   return read_answer<bool>(answer);
 }
 
+// Most locks are free. So it is first asked for among all other calls, and only who has to wait takes a connection for
+// that: the same request once more, which is new to the server since nothing came of the first.
+Answer ask_until_granted(const Desk& desk, const wire::AcquireLock& acquire, Millis wait, const std::stop_token& stop,
+                         std::string_view session) {
+  const Millis wait_until = desk.board->now() + wait;
+  const auto call = make_call(desk, wire::write_request(acquire));
+  call->deadline += wait;
+  Answer first = ask_unless_stopped(desk, call, false, stop, session);
+  const bool is_nothing = first.reply && first.reply->kind == wire::RespReply::Kind::kNull;
+  const Millis left = wait_until - desk.board->now();
+  if (!is_nothing || left <= Millis{0} || stop.stop_requested()) return first;
+  Answer second = ask_and_wait(desk, wire::write_waiting(acquire), left, true, stop, session);
+  second.is_repeated = second.is_repeated || first.is_repeated;
+  return second;
+}
+
+class Watching final : public SessionKeeper::Subscription {
+ public:
+  Watching(std::shared_ptr<Switchboard> board, std::string_view session, std::function<void()> lost)
+      : board_(std::move(board)), number_(board_->watch(session, std::move(lost))) {}
+  ~Watching() override { board_->unwatch(number_); }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  const std::shared_ptr<Switchboard> board_;
+  const std::uint64_t number_;
+};
+
 }  // namespace
 
 std::optional<LockGrant> RemoteLocks::acquire(const LockRequest& request, Millis wait, std::stop_token stop) {
@@ -46,7 +75,7 @@ std::optional<LockGrant> RemoteLocks::acquire(const LockRequest& request, Millis
     const Millis left = wait_until - desk.board->now();
     const Answer answer = wait == Millis{0} || left <= Millis{0}
                               ? ask(desk, make_call(desk, wire::write_request(acquire)), false, session)
-                              : ask_and_wait(desk, wire::write_waiting(acquire), left, true, stop, session);
+                              : ask_until_granted(desk, acquire, left, stop, session);
     auto grant = read_answer<std::optional<LockGrant>>(answer);
     // The grant's answer was lost, and so was the lock before it could be asked for again: nobody has entered by it.
     if (has_ended(grant) && id.is_own() && answer.is_repeated && !stop.stop_requested()) continue;
@@ -101,5 +130,11 @@ std::optional<LockStatus> RemoteLocks::get(const LockName& lock) {
 }
 
 LockPage RemoteLocks::list(const LockListing& request) { return expect(Desk(desk_), ListLocks{request}); }
+
+std::string RemoteLocks::own_session(Millis grace) { return desk_.board->own_session(grace); }
+
+std::unique_ptr<SessionKeeper::Subscription> RemoteLocks::watch(std::string_view session, std::function<void()> lost) {
+  return std::make_unique<Watching>(desk_.board, session, std::move(lost));
+}
 
 }  // namespace tenure::client

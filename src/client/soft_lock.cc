@@ -106,6 +106,18 @@ SoftLockManagerBuilder& SoftLockManagerBuilder::space(std::string_view space) {
   return *this;
 }
 
+SoftLockManagerBuilder& SoftLockManagerBuilder::grace(Millis grace) {
+  require(grace >= Millis{0}, "grace must not be negative");
+  require(grace <= kLeaseMax, "grace must be at most 24 hours");
+  settings_.grace = grace;
+  return *this;
+}
+
+SoftLockManagerBuilder& SoftLockManagerBuilder::unbound() {
+  settings_.is_bound = false;
+  return *this;
+}
+
 SoftLockManagerBuilder& SoftLockManagerBuilder::session(std::string_view session) {
   require(!session.empty(), "session must not be empty");
   settings_.session = session;
@@ -138,6 +150,9 @@ SoftLockManagerBuilder& SoftLockManagerBuilder::log(std::function<void(const std
 }
 
 SoftLockManager SoftLockManagerBuilder::build() const {
+  require(settings_.is_bound || settings_.grace == Millis{0}, "a grace is for locks that are bound to a session");
+  require(settings_.is_bound || !settings_.session, "locks are unbound, or bound to a session: not both");
+  require(!settings_.session || settings_.grace == Millis{0}, "a session's grace is given where it is joined");
   require(!settings_.margin || *settings_.margin < settings_.lease, "margin must be less than lease_time");
   const auto kept = std::make_shared<KeptDesk>(kept_, *locks_, settings_);
   return SoftLockManager(std::shared_ptr<LockDesk>(kept, &kept->desk));

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
+#include <vector>
 
 #include <tenure/types.h>
 #include "base/result.h"
@@ -19,11 +22,15 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
 
-  // To be polled.
+  // To be polled; another one after each step of connecting.
   [[nodiscard]] virtual int descriptor() const = 0;
+  // It has something to write on its own account: connecting, or what it was given and could not pass on.
+  [[nodiscard]] virtual bool wants_to_write() const = 0;
+  // After a failure: it is no accident, and the next connection would end alike.
+  [[nodiscard]] virtual bool is_refused() const { return false; }
   // Goes on with connecting. True: it is done. Until then it is called when the descriptor can be written or read.
   virtual Result<bool> advance() = 0;
-  // How many bytes were taken; 0: none for now.
+  // How many bytes were taken; 0: none for now. Nothing given: passes on what it has.
   virtual Result<std::size_t> send(std::string_view bytes) = 0;
   // How many bytes were appended; 0: none for now. That the other side has ended it is a failure.
   virtual Result<std::size_t> receive(std::string& to) = 0;
@@ -48,8 +55,16 @@ struct HostAndPort {
 };
 Result<HostAndPort> read_address(std::string_view address);
 
-// Over TCP.
-std::unique_ptr<Dialer> make_tcp_dialer();
+struct Endpoint {
+  sockaddr_storage address{};
+  socklen_t size = 0;
+};
+// Where a host is; may take long.
+using LookUp = std::function<Result<std::vector<Endpoint>>(const HostAndPort& where)>;
+Result<std::vector<Endpoint>> look_up_name(const HostAndPort& where);
+
+// Over TCP. Names are looked up on threads of their own.
+std::unique_ptr<Dialer> make_tcp_dialer(LookUp look_up = look_up_name);
 // Over a socket that is connected; it is closed with the stream.
 std::unique_ptr<Stream> make_stream(int descriptor);
 

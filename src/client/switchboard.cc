@@ -16,24 +16,6 @@ namespace {
 constexpr int kDoublingsMax = 20;
 constexpr Millis kLongestSleep = std::chrono::hours(1);
 
-Failure no_such_session(std::string_view session) {
-  return {.code = ErrorCode::kInvalid,
-          .message = fmt::format("session '{}': expected one that was joined, found none", session)};
-}
-
-Failure closed() { return {.code = ErrorCode::kUnavailable, .message = "the client is closed"}; }
-
-std::string hello(const ClientSettings& settings) {
-  wire::Hello hello{.version = 3, .credentials = {}, .name = {}};
-  if (!settings.password.empty()) {
-    hello.credentials.emplace();
-    if (!settings.user.empty()) hello.credentials->user = settings.user;
-    hello.credentials->password = settings.password;
-  }
-  if (!settings.name.empty()) hello.name = settings.name;
-  return wire::write_request(hello);
-}
-
 }  // namespace
 
 Switchboard::Switchboard(std::string address, ClientSettings settings, std::unique_ptr<Dialer> dialer,
@@ -47,6 +29,7 @@ Switchboard::Switchboard(std::string address, ClientSettings settings, std::uniq
   addresses_.push_back(std::move(address));
   addresses_.insert(addresses_.end(), settings_.others.begin(), settings_.others.end());
   id_ = hex16(entropy_.next()) + hex16(entropy_.next());
+  session_id_ = hex16(entropy_.next()) + hex16(entropy_.next());
   make_lane("");
   loop_ = std::thread([this] { run(); });
 }
@@ -98,25 +81,6 @@ void Switchboard::cancel(std::shared_ptr<Call> call, std::string_view session) {
   do_on_loop([this, call = std::move(call), session = std::string(session)] { end_wait(call, session); });
 }
 
-void Switchboard::join(std::string_view session, std::optional<Millis> grace, Millis timeout,
-                       absl::AnyInvocable<void(Answer)> done) {
-  auto call = std::make_shared<Call>();
-  call->bytes = wire::write_request(wire::JoinSession{session, grace});
-  call->deadline = now() + timeout;
-  call->done = std::move(done);
-  if (!do_on_loop([this, session = std::string(session), grace, call] { enter(session, grace, call); })) {
-    call->answer(tl::unexpected(closed()));
-  }
-}
-
-void Switchboard::leave(std::string_view session, Millis timeout, absl::AnyInvocable<void(Answer)> done) {
-  auto shared = std::make_shared<absl::AnyInvocable<void(Answer)>>(std::move(done));
-  const bool is_open = do_on_loop([this, session = std::string(session), deadline = now() + timeout, shared] {
-    go_out(session, deadline, std::move(*shared));
-  });
-  if (!is_open) (*shared)({.reply = wire::RespReply{}});
-}
-
 // --- the loop ---
 
 void Switchboard::run() {
@@ -153,6 +117,7 @@ void Switchboard::for_each_line(const Use& use) {
 
 void Switchboard::tend_all() {
   const Millis time = now();
+  for (auto& [session, lane] : lanes_) watch_over(session, lane, time);
   for_each_line([&](Line& line) { line.tend(time); });
   for (auto& [session, lane] : lanes_) drop_free_lines(lane);
   std::erase_if(parting_, [](const auto& line) { return line->is_idle(); });
@@ -170,6 +135,11 @@ void Switchboard::watch_all() {
     watched.push_back({.fd = line.descriptor(), .events = static_cast<short>(events), .revents = 0});
     lines.push_back(&line);
   });
+  for (const auto& [session, lane] : lanes_) {
+    if (lane.watch == nullptr) continue;
+    due = std::min(due, lane.watch->may_end_at());
+    if (lane.shared->is_up()) due = std::min(due, lane.ask_at);
+  }
   const Millis left = std::max(Millis{0}, due - now());
   if (::poll(watched.data(), watched.size(), static_cast<int>(left.count())) <= 0) return;
   if (watched[0].revents != 0) {
@@ -190,10 +160,15 @@ void Switchboard::close_all() {
 
 Switchboard::Lane& Switchboard::make_lane(const std::string& session) {
   Lane& lane = lanes_[session];
-  lane.greeting = hello(settings_);
+  lane.greeting = hello();
   lane.greetings = 1;
-  lane.shared = std::make_unique<Line>(exchange(), lane.greeting, lane.greetings);
+  if (!session.empty()) lane.watch = std::make_shared<SessionWatch>(Millis{0});
+  lane.shared = make_line(lane);
   return lane;
+}
+
+std::unique_ptr<Line> Switchboard::make_line(const Lane& lane) {
+  return std::make_unique<Line>(exchange(), lane.greeting, lane.greetings, lane.watch);
 }
 
 void Switchboard::put(const std::shared_ptr<Call>& call, bool has_own_line, const std::string& session) {
@@ -212,10 +187,20 @@ void Switchboard::put_on_own_line(Lane& lane, std::shared_ptr<Call> call) {
   for (const auto& line : lane.own) {
     if (line->is_idle() && (free == nullptr || line->is_up())) free = line.get();
   }
-  if (free == nullptr) {
-    free = lane.own.emplace_back(std::make_unique<Line>(exchange(), lane.greeting, lane.greetings)).get();
+  // What takes back a wait is let in all the same: it ends one.
+  if (free == nullptr && !call->is_repeated && own_lines() >= settings_.waiting_connections_max) {
+    return call->answer(fail_with(ErrorCode::kBackpressure,
+                                  "expected at most {} calls that wait at once, found one more",
+                                  settings_.waiting_connections_max));
   }
+  if (free == nullptr) free = lane.own.emplace_back(make_line(lane)).get();
   free->put(std::move(call));
+}
+
+std::size_t Switchboard::own_lines() const {
+  std::size_t count = 0;
+  for (const auto& [session, lane] : lanes_) count += lane.own.size();
+  return count;
 }
 
 void Switchboard::drop_free_lines(Lane& lane) const {
@@ -228,11 +213,17 @@ void Switchboard::drop_free_lines(Lane& lane) const {
 // The same request, for a moment, takes over the place of the one that waits, which is answered with nothing; and if it
 // was granted something meanwhile, that is the answer of both. What has no request id changes nothing: it hangs up.
 void Switchboard::end_wait(const std::shared_ptr<Call>& call, const std::string& session) {
-  if (!call->done || !call->wait_until) return;
+  if (!call->done) return;
   const bool was_sent = call->is_repeated || call->sent_at >= Millis{0};
   if (!was_sent) return call->answer(wire::RespReply{});
+  const auto lane = lanes_.find(session);
+  if (!call->wait_until) {  // it is answered at once, by a server that answers
+    call->deadline = std::min(call->deadline, now() + settings_.timeout);
+    if (lane != lanes_.end()) lane->second.shared->expect_by(call->deadline);
+    return;
+  }
   if (!call->has_request_id) {
-    if (const auto lane = lanes_.find(session); lane != lanes_.end()) {
+    if (lane != lanes_.end()) {
       std::erase_if(lane->second.own, [&](const auto& line) { return line->carries(*call); });
     }
     return call->answer(wire::RespReply{});
@@ -245,71 +236,6 @@ void Switchboard::end_wait(const std::shared_ptr<Call>& call, const std::string&
   last->is_repeated = true;
   last->done = std::exchange(call->done, nullptr);
   put(last, true, session);
-}
-
-// --- sessions ---
-
-void Switchboard::enter(const std::string& session, std::optional<Millis> grace, std::shared_ptr<Call> call) {
-  if (session.empty()) {
-    return call->answer(fail_with(ErrorCode::kInvalid, "session: expected 1 to 255 bytes, found none"));
-  }
-  const auto known = lanes_.find(session);
-  Lane& lane = known == lanes_.end() ? make_lane(session) : known->second;
-  const bool is_new = lane.members++ == 0;
-  if (is_new || grace) {
-    lane.greeting = hello(settings_) + wire::write_request(wire::JoinSession{session, grace});
-    lane.greetings = 2;
-    lane.shared->greet_with(lane.greeting, lane.greetings);
-    for (const auto& line : lane.own) line->greet_with(lane.greeting, lane.greetings);
-  }
-  lane.shared->keep_up(true);
-  // A session that cannot be joined is none; the lane is looked up again, since its owner may have left meanwhile.
-  call->done = [this, session, done = std::move(call->done)](Answer answer) mutable {
-    if (!answer.reply) {
-      do_on_loop([this, session] {
-        const auto lane_of = lanes_.find(session);
-        if (lane_of == lanes_.end() || --lane_of->second.members > 0) return;
-        lane_of->second.shared->close(closed());
-        for (const auto& line : lane_of->second.own) line->close(closed());
-        lanes_.erase(lane_of);
-      });
-    }
-    done(std::move(answer));
-  };
-  lane.shared->put(std::move(call));
-}
-
-void Switchboard::go_out(const std::string& session, Millis deadline, absl::AnyInvocable<void(Answer)> done) {
-  const auto found = session.empty() ? lanes_.end() : lanes_.find(session);
-  if (found == lanes_.end() || --found->second.members > 0) return done({.reply = wire::RespReply{}});
-  Lane lane = std::move(found->second);
-  lanes_.erase(found);
-  std::vector<std::unique_ptr<Line>> lines = std::move(lane.own);
-  lines.push_back(std::move(lane.shared));
-  // Who still waits for a lock of the session waits in vain.
-  std::erase_if(lines, [&](const auto& line) {
-    const bool is_leaving = line->is_up() && line->is_idle();
-    if (!is_leaving) line->close(no_such_session(session));
-    return !is_leaving;
-  });
-  if (lines.empty()) return done({.reply = wire::RespReply{}});
-  struct Farewell {
-    std::size_t left;
-    absl::AnyInvocable<void(Answer)> done;
-  };
-  auto farewell = std::make_shared<Farewell>(Farewell{lines.size(), std::move(done)});
-  for (auto& line : lines) {
-    auto reset = std::make_shared<Call>();
-    reset->bytes = wire::write_request(wire::Reset{});
-    reset->repeat = Repeat::kNever;  // a connection that breaks has left, too
-    reset->deadline = deadline;
-    reset->done = [farewell](const Answer&) {
-      if (--farewell->left == 0) farewell->done({.reply = wire::RespReply{}});
-    };
-    line->keep_up(false);
-    line->put(std::move(reset));
-    parting_.push_back(std::move(line));
-  }
 }
 
 // --- where lines lead ---

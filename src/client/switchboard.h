@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "base/mutex.h"
 #include "client/call.h"
 #include "client/line.h"
+#include "client/session_watch.h"
 #include "client/stream.h"
 
 namespace tenure::client {
@@ -42,13 +44,20 @@ class Switchboard final : private Line::Exchange {
   // The call is answered on the loop's thread, exactly once. Without a session it is sent on the line that all share.
   // One that waits, and one that may take long, has its own. A session that nobody has joined is INVALID.
   void ask(const std::shared_ptr<Call>& call, bool has_own_line = false, std::string_view session = {});
-  // Ends a wait before its time. What it has been given until then is still its answer.
+  // Ends a wait before its time, and what was not sent. What it has been given until then is still its answer.
   void cancel(std::shared_ptr<Call> call, std::string_view session);
 
   // Answered once the session is joined or, left by all that had joined it, once the server knows.
   void join(std::string_view session, std::optional<Millis> grace, Millis timeout,
             absl::AnyInvocable<void(Answer)> done);
   void leave(std::string_view session, Millis timeout, absl::AnyInvocable<void(Answer)> done);
+
+  // The client's own session of that grace: it is joined from the first time on that it is asked for.
+  std::string own_session(Millis grace);
+  // Calls `lost` on the loop's thread each time the session may have ended, until the number that this gives is given
+  // back: when that returns it is not being called any more.
+  std::uint64_t watch(std::string_view session, std::function<void()> lost) TENURE_EXCLUDES(watchers_mutex_);
+  void unwatch(std::uint64_t number) TENURE_EXCLUDES(watchers_mutex_);
 
   [[nodiscard]] Millis now() const { return clock_.boot(); }
   [[nodiscard]] Millis timeout() const { return settings_.timeout; }
@@ -61,6 +70,9 @@ class Switchboard final : private Line::Exchange {
     std::string greeting;
     int greetings = 1;
     int members = 0;
+    std::shared_ptr<SessionWatch> watch;  // null: of no session
+    Millis grace{0};                      // the last that was given
+    Millis ask_at{0};                     // whether the session's server is there
     std::unique_ptr<Line> shared;
     std::vector<std::unique_ptr<Line>> own;  // of calls that wait, and those that are free for the next
   };
@@ -77,6 +89,12 @@ class Switchboard final : private Line::Exchange {
   void enter(const std::string& session, std::optional<Millis> grace, std::shared_ptr<Call> call);
   void go_out(const std::string& session, Millis deadline, absl::AnyInvocable<void(Answer)> done);
   Lane& make_lane(const std::string& session);
+  void watch_over(const std::string& session, Lane& lane, Millis time);
+  void hang_up(const std::string& session);
+  void tell_lost(const std::string& session) TENURE_EXCLUDES(watchers_mutex_);
+  void greet_as_member(Lane& lane, const std::string& session, std::optional<Millis> grace) const;
+  std::unique_ptr<Line> make_line(const Lane& lane);
+  [[nodiscard]] std::size_t own_lines() const;
   void drop_free_lines(Lane& lane) const;
   void close_all();
   template <class Use>
@@ -91,6 +109,10 @@ class Switchboard final : private Line::Exchange {
   [[nodiscard]] Millis connect_timeout() const override { return settings_.connect_timeout; }
   Millis backoff(int failures) override;
 
+  [[nodiscard]] std::string hello() const;
+  static Failure closed();
+  static Failure no_such_session(std::string_view session);
+
   bool do_on_loop(Errand errand) TENURE_EXCLUDES(mutex_);
   void wake() const;
 
@@ -99,11 +121,20 @@ class Switchboard final : private Line::Exchange {
   const Clock& clock_;
   const int bell_;  // an eventfd, which ends the loop's sleep
   std::string id_;
+  std::string session_id_;  // whoever knows it can join
   std::atomic<std::uint64_t> requests_{0};
 
   Mutex mutex_;
   std::vector<Errand> errands_ TENURE_GUARDED_BY(mutex_);
   bool is_closing_ TENURE_GUARDED_BY(mutex_) = false;
+
+  struct Watcher {
+    std::string session;
+    std::function<void()> lost;
+  };
+  Mutex watchers_mutex_;
+  std::map<std::uint64_t, Watcher> watchers_ TENURE_GUARDED_BY(watchers_mutex_);
+  std::uint64_t watcher_numbers_ TENURE_GUARDED_BY(watchers_mutex_) = 0;
 
   // The loop's.
   SystemEntropy entropy_;

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,7 +40,8 @@ class Peer {
   Peer& operator=(Peer&&) = delete;
   ~Peer() { hang_up(); }
 
-  // The next request, its words with a '|' between; "": the client has hung up, or says nothing.
+  // The next request, its words with a '|' between; "": the client has hung up, or says nothing. Who only asks whether
+  // the server is there is told so.
   std::string hear() {
     while (true) {
       wire::RespParser parser;
@@ -47,7 +49,9 @@ class Peer {
       if (step.outcome == wire::RespParser::Outcome::kRequest) {
         std::string words = fmt::format("{}", fmt::join(step.words, "|"));
         input_.erase(0, step.consumed);
-        return words;
+        if (words != "PING") return words;
+        say("+PONG\r\n");
+        continue;
       }
       char bytes[4096];
       const ssize_t count = ::recv(descriptor_, bytes, sizeof bytes, 0);
@@ -138,6 +142,61 @@ class TownDialer final : public Dialer {
 
  private:
   Town& town_;
+};
+
+// --- a client of the town ---
+
+inline constexpr Millis kLong = std::chrono::minutes(10);
+inline const std::string kNil = "_\r\n";
+inline const std::string kGrant = "*4\r\n" + bulk("7-token") + ":7\r\n:60000\r\n:1\r\n";
+
+inline std::string created(std::string_view id) { return "*2\r\n" + bulk(id) + bulk("CREATED"); }
+
+template <class Call>
+auto start(Call call) {
+  return std::async(std::launch::async, std::move(call));
+}
+
+template <class E, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+// The word behind `option`.
+inline std::string value_of(std::string_view option, const std::string& request) {
+  const std::string before = fmt::format("|{}|", option);
+  const std::size_t at = request.find(before);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + before.size();
+  return request.substr(begin, request.find('|', begin) - begin);
+}
+
+class ClientTest : public ::testing::Test {
+ protected:
+  static ClientSettings settings() {
+    ClientSettings settings;
+    settings.timeout = std::chrono::seconds(kPatienceSeconds);
+    settings.backoff_initial = Millis{1};
+    settings.backoff_max = Millis{5};
+    return settings;
+  }
+  std::unique_ptr<Client> make(const ClientSettings& settings) {
+    return make_client("here:1", settings, std::make_unique<TownDialer>(town_));
+  }
+  // The lock is held by another, and who wants it waits for it on a connection of its own.
+  Peer next_waiting(Peer& shared) {
+    EXPECT_EQ("", value_of("WAIT", shared.answer(kNil)));
+    return town_.next_greeted();
+  }
+
+  Town town_;
+  std::unique_ptr<Client> client_ = make(settings());
+  const LockName lock_{.domain = "d", .identifier = "i"};
 };
 
 }  // namespace tenure::client

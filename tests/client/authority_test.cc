@@ -9,9 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tenure/authority.h>
-#include <tenure/client.h>
-#include "host.h"
+#include "places.h"
 
 namespace tenure::testing {
 namespace {
@@ -20,19 +18,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 
 constexpr Millis kLong = 10min;
-
-// An authority in this process.
-struct Embedded {
-  explicit Embedded(const Settings& settings = {}) : authority(Authority::in_memory(settings)) {}
-  std::unique_ptr<Authority> authority;
-};
-
-// The same behind a server.
-struct Remote {
-  explicit Remote(const Settings& settings = {}) : host(settings), authority(Client::connect(host.address())) {}
-  Host host;
-  std::unique_ptr<Authority> authority;
-};
 
 template <class Place>
 class AuthorityTest : public ::testing::Test {
@@ -58,14 +43,6 @@ class AuthorityTest : public ::testing::Test {
   const LockName lock_{.domain = "d", .identifier = "1"};
 };
 
-class PlaceNames {
- public:
-  template <class T>
-  static std::string GetName(int /*index*/) {  // NOLINT(readability-identifier-naming): GoogleTest's
-    return std::is_same_v<T, Embedded> ? "Embedded" : "Client";
-  }
-};
-using Places = ::testing::Types<Embedded, Remote>;
 TYPED_TEST_SUITE(AuthorityTest, Places, PlaceNames);
 
 template <class Call>

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <tenure/client.h>
+#include "base/mutex.h"
 #include "tenured.h"
 
 namespace tenure::testing {
@@ -39,16 +40,22 @@ class Crew {
           job(round);
         } catch (const std::exception& error) {
           ADD_FAILURE() << error.what();
+          const MutexLock lock(mutex_);
+          has_failed_ = true;
+          told_.notify_all();
           return;
         }
+        const MutexLock lock(mutex_);
         ++done_;
+        told_.notify_all();
       }
     });
   }
   // Until so many more are done.
-  void await(int more) const {
+  void await(int more) {
+    const MutexLock lock(mutex_);
     const int goal = done_ + more;
-    while (done_ < goal && !::testing::Test::HasFailure()) std::this_thread::sleep_for(1ms);
+    while (done_ < goal && !has_failed_) told_.wait(mutex_);
   }
   void end() {
     is_over_ = true;
@@ -62,7 +69,10 @@ class Crew {
 
  private:
   std::atomic<bool> is_over_ = false;
-  std::atomic<int> done_ = 0;
+  Mutex mutex_;
+  Condition told_;
+  int done_ TENURE_GUARDED_BY(mutex_) = 0;
+  bool has_failed_ TENURE_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

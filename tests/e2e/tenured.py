@@ -20,13 +20,14 @@ PATIENCE = 60  # seconds: for hangs, not for speed
 class Tenured:
     """A running server. Ends with the `with` block, however that ends."""
 
-    def __init__(self, *flags, folder=None, before=()):
+    def __init__(self, *flags, folder=None, before=(), port=0):
         self.owns_folder = folder is None
         self.folder = folder or tempfile.mkdtemp(prefix="tenure-e2e-")
         self.lines = []
         self.addresses = []
         self.http_addresses = []
-        self.process = subprocess.Popen([*before, PROGRAM, "--data", self.folder, *FREE_PORTS, *flags],
+        ports = ("--port", str(port), *FREE_PORTS[2:])
+        self.process = subprocess.Popen([*before, PROGRAM, "--data", self.folder, *ports, *flags],
                                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
                                         start_new_session=True)
         ready = threading.Event()

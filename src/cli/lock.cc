@@ -1,0 +1,201 @@
+#include <array>
+
+#include "base/text.h"
+#include "cli/child.h"
+#include "cli/duration.h"
+#include "cli/identity.h"
+#include "cli/journal_text.h"
+#include "cli/lock_commands.h"
+#include "client/lease_keeper.h"
+
+namespace tenure::cli {
+namespace {
+
+// One wait; the next follows at once.
+constexpr Millis kOneLockWait = std::chrono::hours(1);
+
+// A lock that is held, renewed, and watched over by the local clock. One thread.
+class HeldLock {
+ public:
+  HeldLock(Locks& locks, const LockName& name, Millis lease, const Clock& clock)
+      : locks_(locks), name_(name), lease_(lease), keeper_(clock) {}
+
+  // False: not in time, or it was asked to stop.
+  bool acquire(const Errand& errand, std::optional<Millis> wait, const std::stop_token& stop) {
+    const std::string owner = process_name(errand.desk.entropy);
+    const Millis began = keeper_.now();
+    while (!stop.stop_requested()) {
+      const std::string request_id = hex16(errand.desk.entropy.next()) + hex16(errand.desk.entropy.next());
+      const LockRequest request{.lock = name_, .owner = owner, .lease = lease_, .request_id = request_id};
+      const Millis left = wait ? std::max(Millis{0}, *wait - (keeper_.now() - began)) : kOneLockWait;
+      const Millis sent = keeper_.now();
+      const auto grant = locks_.acquire(request, std::min(left, kOneLockWait), stop);
+      if (grant && keep(request, *grant, sent)) return true;
+      if (!grant && wait && left <= kOneLockWait) return false;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::uint64_t fence() const { return fence_ ? fence_->value : 0; }
+  [[nodiscard]] std::stop_token lost() const { return lost_.get_token(); }
+  [[nodiscard]] const std::string& why_lost() const { return why_lost_; }
+
+  // False: it was lost before.
+  bool release(const Desk& desk) {
+    const bool was_kept = keeper_.let_go(kept_);
+    try {
+      locks_.release({.lock = name_, .token = token_});
+      return true;
+    } catch (const LockExpired& error) {
+      why_lost_ = error.what();
+    } catch (const NotHeld& error) {
+      why_lost_ = error.what();
+    } catch (const Error& error) {
+      if (!was_kept) return false;
+      desk.err << fmt::format("tenure: lock {} cannot be released: {}\n  It frees itself in {} at most.\n",
+                              lock_name(name_), error.what(), short_duration(lease_));
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  // After a wait the same request again is the same grant, and what is left of it is counted from before that. False:
+  // it has ended meanwhile.
+  bool keep(const LockRequest& request, LockGrant grant, Millis sent) {
+    if (keeper_.now() - sent > margin_of(lease_)) {
+      sent = keeper_.now();
+      try {
+        auto same = locks_.acquire(request);
+        if (!same) return false;
+        grant = std::move(*same);
+      } catch (const LockExpired&) {
+        return false;
+      } catch (const NotHeld&) {
+        return false;
+      }
+    }
+    token_ = grant.token;
+    fence_ = grant.fence;
+    kept_ = keeper_.keep(sent, grant.remaining, lease_, [this] { return renew(); }, lost_);
+    return true;
+  }
+
+  LeaseKeeper::Renewed renew() {
+    try {
+      return {.remaining = locks_.extend({.lock = name_, .token = token_, .lease = lease_}).remaining};
+    } catch (const LockExpired&) {
+      return {};
+    } catch (const NotHeld&) {
+      return {};
+    }
+  }
+
+  Locks& locks_;
+  const LockName name_;
+  const Millis lease_;
+  std::string token_;
+  std::optional<Fence> fence_;
+  std::stop_source lost_;
+  std::uint64_t kept_ = 0;
+  std::string why_lost_;
+  LeaseKeeper keeper_;  // the last: what it calls uses all the rest
+};
+
+int tell_busy(const Errand& errand, const LockName& name) {
+  const auto holder = find_holder(errand.authority.locks(), name);
+  std::string message = fmt::format("lock {} is held by another", lock_name(name));
+  if (holder) {
+    message =
+        fmt::format("lock {} is held by {} under fence {}, for another {} at most unless it is renewed",
+                    lock_name(name), shown(holder->owner), holder->fence.value, short_duration(holder->remaining));
+  }
+  complain(
+      errand.desk, errand.json, ErrorCode::kBackpressure, message,
+      fmt::format("Wait for it with --wait TIME, or free it with `tenure force-unlock {} {}` if its holder is gone.",
+                  name.domain, name.identifier));
+  return kNotNow;
+}
+
+// The command's life: ended by itself, by a signal that was sent to us, or because the lock is lost.
+void watch_child(const Errand& errand, Signals& signals, Child& child, const HeldLock& lock, Millis grace,
+                 const std::string& name) {
+  Bell lost_bell;
+  const std::stop_callback ring(lock.lost(), [&] { lost_bell.ring(); });
+  const std::array bells{signals.descriptor(), lost_bell.descriptor()};
+  while (child.wait(bells, std::nullopt) != Child::Event::kEnded) {
+    if (lock.lost().stop_requested() && !child.is_stopping()) {
+      lost_bell.clear();
+      errand.desk.err << fmt::format("tenure: lock {} (fence {}) is lost; stopping the command\n", name, lock.fence())
+                      << std::flush;
+      child.stop(grace);
+    }
+    while (const auto signal = signals.take()) {
+      if (signal->number == SIGCHLD) {
+        child.follow_stop();
+      } else if (!signal->is_from_terminal || !child.is_in_our_group()) {
+        child.signal(signal->number);
+      }
+    }
+  }
+}
+
+int report_unlocked(const Errand& errand, const HeldLock& lock, const Child& child, const std::string& name,
+                    bool is_released) {
+  if (is_released && !lock.lost().stop_requested()) return child.status();
+  complain(
+      errand.desk, errand.json, ErrorCode::kExpired,
+      fmt::format("lock {} was lost while the command ran, which ended with {}{}{}", name, child.ending(),
+                  lock.why_lost().empty() ? "" : ": ", lock.why_lost()),
+      "What it guards may have been entered by another meanwhile: only a resource that checks TENURE_FENCE is safe "
+      "from that.");
+  return kLost;
+}
+
+}  // namespace
+
+// Who may take locks need not be allowed to look at them.
+std::optional<LockStatus> find_holder(Locks& locks, const LockName& name) {
+  try {
+    return locks.get(name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::string lock_name(const LockName& lock) {
+  const std::string name = fmt::format("{}::{}", shown(lock.domain), shown(lock.identifier));
+  return lock.space == kDefaultSpace ? name : fmt::format("{} of space {}", name, shown(lock.space));
+}
+
+int run_locked(const Errand& errand, Signals& signals, const LockOptions& options) {
+  const LockName name{.domain = options.domain, .identifier = options.identifier, .space = options.space};
+  HeldLock lock(errand.authority.locks(), name, options.lease, errand.desk.clock);
+  {
+    StopOnSignal stop(signals);
+    const bool is_held = lock.acquire(errand, options.wait, stop.token());
+    const auto signal = stop.finish();
+    if (signal) {
+      if (is_held) lock.release(errand.desk);
+      return kSignalled + *signal;
+    }
+    if (!is_held) return tell_busy(errand, name);
+  }
+  const std::string shown_name = lock_name(name);
+  auto child = Child::start({.command = options.command,
+                             .environment = {{"TENURE_FENCE", std::to_string(lock.fence())},
+                                             {"TENURE_LOCK_DOMAIN", options.domain},
+                                             {"TENURE_LOCK", options.identifier}},
+                             .group = group_at_terminal(),
+                             .mask = signals.mask_before()});
+  if (!child) {
+    lock.release(errand.desk);
+    complain(errand.desk, errand.json, child.error().code, child.error().message);
+    return child.error().code == ErrorCode::kNotFound ? kNoCommand : kNotRunnable;
+  }
+  watch_child(errand, signals, **child, lock, options.grace, shown_name);
+  const bool is_released = lock.release(errand.desk);
+  return report_unlocked(errand, lock, **child, shown_name, is_released);
+}
+
+}  // namespace tenure::cli

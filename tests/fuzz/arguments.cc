@@ -1,0 +1,29 @@
+// A verb's arguments: lines of words, each read by the table of verbs.
+#include <algorithm>
+#include <vector>
+
+#include "base/check.h"
+#include "fuzz.h"
+#include "wire/verbs.h"
+
+namespace tenure {
+
+void fuzz(std::string_view input) {
+  while (!input.empty()) {
+    const std::string_view line = input.substr(0, input.find('\n'));
+    std::vector<std::string_view> words;
+    for (std::size_t at = 0; at <= line.size();) {
+      const std::size_t end = std::min(line.find(' ', at), line.size());
+      words.push_back(line.substr(at, end - at));
+      at = end + 1;
+    }
+    if (const auto verb = wire::find_verb(words)) {
+      wire::Request request;
+      const auto fault = wire::read_request(**verb, words, 64, request);
+      TENURE_CHECK(!fault || !fault->message.empty(), "a refusal that says nothing");
+    }
+    input.remove_prefix(std::min(input.size(), line.size() + 1));
+  }
+}
+
+}  // namespace tenure
