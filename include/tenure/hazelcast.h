@@ -18,29 +18,27 @@
 #include <string>
 #include <vector>
 
+#include <tenure/client.h>
+#include <tenure/export.h>
 #include <tenure/locks.h>
 #include <tenure/types.h>
 
 namespace tenure::hazelcast {
-
-// Files in PEM.
-struct Tls {
-  std::string ca_file{};           // whom to believe; empty: those whom the system believes
-  std::string certificate_file{};  // what to show, if members ask; empty: nothing
-  std::string key_file{};
-  bool is_host_checked = true;  // the member's certificate must name the host that was dialled
-};
 
 struct Settings {
   // Where members are, "host:port", "[v6]:port" or a host alone, at port 5701. One that answers is enough: it tells of
   // the others.
   std::vector<std::string> addresses{"127.0.0.1:5701"};
   std::string cluster = "dev";
-  // Who signs in, if the cluster wants to know.
-  std::optional<std::string> user{};
-  std::optional<std::string> password{};
+  // Between domain and identifier; neither may contain it. A manager that is given another one than "::" is given it
+  // for its own checks and texts, the keys have this one.
+  std::string delimiter = "::";
+  // Who signs in, if the cluster wants to know; empty: nobody.
+  std::string user{};
+  std::string password{};
   std::string name = "libtenure";  // for the members' list of clients
-  std::optional<Tls> tls{};
+  // TLS 1.2 or later; absent: none. A server is a member here.
+  std::optional<ClientTls> tls{};
   // Of a call beyond its own wait, however often it is asked again; and for how long it waits while there is nobody to
   // ask.
   Millis timeout = std::chrono::seconds(10);
@@ -59,6 +57,6 @@ struct Settings {
 //
 // Throws Unavailable if no member answers in Settings::timeout, InvalidRequest for settings that cannot be, Error where
 // signing in is refused.
-std::unique_ptr<LockBackend> connect(const Settings& settings);
+TENURE_API std::unique_ptr<LockBackend> connect(const Settings& settings);
 
 }  // namespace tenure::hazelcast

@@ -21,8 +21,6 @@ struct LockName {
   std::string_view domain;
   std::string_view identifier;
   std::string_view space = kDefaultSpace;
-  // Between domain and identifier in media where a name is one text; Tenure keeps them apart.
-  std::string_view delimiter = "::";
 };
 
 struct LockRequest {

@@ -13,30 +13,34 @@ namespace {
 
 // One wait; the next follows at once.
 constexpr Millis kOneLockWait = std::chrono::hours(1);
+constexpr Millis kRenewedLease = std::chrono::seconds(30);
 
-// A lock that is held, renewed, and watched over by the local clock. One thread.
+// A lock that is held, renewed where that can be, and watched over by the local clock. One thread.
 class HeldLock {
  public:
-  HeldLock(Locks& locks, const LockName& name, Millis lease, const Clock& clock)
-      : locks_(locks), name_(name), lease_(lease), keeper_(clock) {}
+  HeldLock(LockBackend& locks, const LockName& name, Millis lease, const Clock& clock)
+      : locks_(locks), authority_(dynamic_cast<Locks*>(&locks)), name_(name), lease_(lease), keeper_(clock) {}
 
   // False: not in time, or it was asked to stop.
-  bool acquire(const Errand& errand, std::optional<Millis> wait, const std::stop_token& stop) {
-    const std::string owner = process_name(errand.desk.entropy);
+  bool acquire(const Desk& desk, std::optional<Millis> wait, const std::stop_token& stop) {
+    const std::string owner = process_name(desk.entropy);
+    // Elsewhere than on Tenure the time that is waited for a grant is part of its lease.
+    const Millis piece = authority_ != nullptr ? kOneLockWait : std::max(lease_ / 4, Millis{1});
     const Millis began = keeper_.now();
     while (!stop.stop_requested()) {
-      const std::string request_id = hex16(errand.desk.entropy.next()) + hex16(errand.desk.entropy.next());
+      const std::string request_id = hex16(desk.entropy.next()) + hex16(desk.entropy.next());
       const LockRequest request{.lock = name_, .owner = owner, .lease = lease_, .request_id = request_id};
-      const Millis left = wait ? std::max(Millis{0}, *wait - (keeper_.now() - began)) : kOneLockWait;
+      const Millis left = wait ? std::max(Millis{0}, *wait - (keeper_.now() - began)) : piece;
       const Millis sent = keeper_.now();
-      const auto grant = locks_.acquire(request, std::min(left, kOneLockWait), stop);
+      const auto grant = locks_.acquire(request, std::min(left, piece), stop);
       if (grant && keep(request, *grant, sent)) return true;
-      if (!grant && wait && left <= kOneLockWait) return false;
+      if (!grant && wait && left <= piece) return false;
     }
     return false;
   }
 
-  [[nodiscard]] std::uint64_t fence() const { return fence_ ? fence_->value : 0; }
+  // Absent: what the lock is on has none.
+  [[nodiscard]] std::optional<Fence> fence() const { return fence_; }
   [[nodiscard]] std::stop_token lost() const { return lost_.get_token(); }
   [[nodiscard]] const std::string& why_lost() const { return why_lost_; }
 
@@ -63,7 +67,7 @@ class HeldLock {
   // After a wait the same request again is the same grant, and what is left of it is counted from before that. False:
   // it has ended meanwhile.
   bool keep(const LockRequest& request, LockGrant grant, Millis sent) {
-    if (keeper_.now() - sent > margin_of(lease_)) {
+    if (authority_ != nullptr && keeper_.now() - sent > margin_of(lease_)) {
       sent = keeper_.now();
       try {
         auto same = locks_.acquire(request);
@@ -77,13 +81,15 @@ class HeldLock {
     }
     token_ = grant.token;
     fence_ = grant.fence;
+    until_ = sent + grant.remaining;
     kept_ = keeper_.keep(sent, grant.remaining, lease_, [this] { return renew(); }, lost_);
     return true;
   }
 
   LeaseKeeper::Renewed renew() {
+    if (authority_ == nullptr) return {.remaining = until_ - keeper_.now(), .is_last = true};
     try {
-      return {.remaining = locks_.extend({.lock = name_, .token = token_, .lease = lease_}).remaining};
+      return {.remaining = authority_->extend({.lock = name_, .token = token_, .lease = lease_}).remaining};
     } catch (const LockExpired&) {
       return {};
     } catch (const NotHeld&) {
@@ -91,34 +97,39 @@ class HeldLock {
     }
   }
 
-  Locks& locks_;
+  LockBackend& locks_;
+  Locks* const authority_;  // the same, if it is Tenure's
   const LockName name_;
   const Millis lease_;
   std::string token_;
   std::optional<Fence> fence_;
+  Millis until_{0};  // of the lease as it was granted
   std::stop_source lost_;
   std::uint64_t kept_ = 0;
   std::string why_lost_;
   LeaseKeeper keeper_;  // the last: what it calls uses all the rest
 };
 
-int tell_busy(const Errand& errand, const LockName& name) {
-  const auto holder = find_holder(errand.authority.locks(), name);
+int tell_busy(const LockErrand& errand, const LockName& name) {
+  auto* const authority = dynamic_cast<Locks*>(&errand.locks);
+  const auto holder = authority != nullptr ? find_holder(*authority, name) : std::nullopt;
   std::string message = fmt::format("lock {} is held by another", lock_name(name));
   if (holder) {
     message =
         fmt::format("lock {} is held by {} under fence {}, for another {} at most unless it is renewed",
                     lock_name(name), shown(holder->owner), holder->fence.value, short_duration(holder->remaining));
   }
-  complain(
-      errand.desk, errand.json, ErrorCode::kBackpressure, message,
-      fmt::format("Wait for it with --wait TIME, or free it with `tenure force-unlock {} {}` if its holder is gone.",
-                  name.domain, name.identifier));
+  std::string advice = "Wait for it with --wait TIME";
+  if (authority != nullptr) {
+    advice += fmt::format(", or free it with `tenure force-unlock {} {}` if its holder is gone", name.domain,
+                          name.identifier);
+  }
+  complain(errand.desk, errand.json, ErrorCode::kBackpressure, message, advice + ".");
   return kNotNow;
 }
 
 // The command's life: ended by itself, by a signal that was sent to us, or because the lock is lost.
-void watch_child(const Errand& errand, Signals& signals, Child& child, const HeldLock& lock, Millis grace,
+void watch_child(const LockErrand& errand, Signals& signals, Child& child, const HeldLock& lock, Millis grace,
                  const std::string& name) {
   Bell lost_bell;
   const std::stop_callback ring(lock.lost(), [&] { lost_bell.ring(); });
@@ -126,8 +137,8 @@ void watch_child(const Errand& errand, Signals& signals, Child& child, const Hel
   while (child.wait(bells, std::nullopt) != Child::Event::kEnded) {
     if (lock.lost().stop_requested() && !child.is_stopping()) {
       lost_bell.clear();
-      errand.desk.err << fmt::format("tenure: lock {} (fence {}) is lost; stopping the command\n", name, lock.fence())
-                      << std::flush;
+      const std::string fence = lock.fence() ? fmt::format(" (fence {})", lock.fence()->value) : "";
+      errand.desk.err << fmt::format("tenure: lock {}{} is lost; stopping the command\n", name, fence) << std::flush;
       child.stop(grace);
     }
     while (const auto signal = signals.take()) {
@@ -140,15 +151,23 @@ void watch_child(const Errand& errand, Signals& signals, Child& child, const Hel
   }
 }
 
-int report_unlocked(const Errand& errand, const HeldLock& lock, const Child& child, const std::string& name,
+// Absent where there is none, also if we have one: a lock around this one is another.
+std::optional<std::string> fence_text(const HeldLock& lock) {
+  return lock.fence() ? std::optional(std::to_string(lock.fence()->value)) : std::nullopt;
+}
+
+int report_unlocked(const LockErrand& errand, const HeldLock& lock, const Child& child, const std::string& name,
                     bool is_released) {
   if (is_released && !lock.lost().stop_requested()) return child.status();
-  complain(
-      errand.desk, errand.json, ErrorCode::kExpired,
-      fmt::format("lock {} was lost while the command ran, which ended with {}{}{}", name, child.ending(),
-                  lock.why_lost().empty() ? "" : ": ", lock.why_lost()),
-      "What it guards may have been entered by another meanwhile: only a resource that checks TENURE_FENCE is safe "
-      "from that.");
+  const char* const advice =
+      lock.fence() ? "What it guards may have been entered by another meanwhile: only a resource that checks "
+                     "TENURE_FENCE is safe from that."
+                   : "What it guards may have been entered by another meanwhile. The lease is not renewed here: give "
+                     "the command the time it takes with --lease TIME.";
+  complain(errand.desk, errand.json, ErrorCode::kExpired,
+           fmt::format("lock {} was lost while the command ran, which ended with {}{}{}", name, child.ending(),
+                       lock.why_lost().empty() ? "" : ": ", lock.why_lost()),
+           advice);
   return kLost;
 }
 
@@ -168,12 +187,12 @@ std::string lock_name(const LockName& lock) {
   return lock.space == kDefaultSpace ? name : fmt::format("{} of space {}", name, shown(lock.space));
 }
 
-int run_locked(const Errand& errand, Signals& signals, const LockOptions& options) {
+int run_locked(const LockErrand& errand, Signals& signals, const LockOptions& options) {
   const LockName name{.domain = options.domain, .identifier = options.identifier, .space = options.space};
-  HeldLock lock(errand.authority.locks(), name, options.lease, errand.desk.clock);
+  HeldLock lock(errand.locks, name, options.lease.value_or(kRenewedLease), errand.desk.clock);
   {
     StopOnSignal stop(signals);
-    const bool is_held = lock.acquire(errand, options.wait, stop.token());
+    const bool is_held = lock.acquire(errand.desk, options.wait, stop.token());
     const auto signal = stop.finish();
     if (signal) {
       if (is_held) lock.release(errand.desk);
@@ -183,7 +202,7 @@ int run_locked(const Errand& errand, Signals& signals, const LockOptions& option
   }
   const std::string shown_name = lock_name(name);
   auto child = Child::start({.command = options.command,
-                             .environment = {{"TENURE_FENCE", std::to_string(lock.fence())},
+                             .environment = {{"TENURE_FENCE", fence_text(lock)},
                                              {"TENURE_LOCK_DOMAIN", options.domain},
                                              {"TENURE_LOCK", options.identifier}},
                              .group = group_at_terminal(),

@@ -134,6 +134,8 @@ Result<Done> choose_authority(Place& place, const PlaceOptions& options, const S
 
 std::string first_line(std::string_view text) { return std::string(trimmed(text.substr(0, text.find('\n')))); }
 
+}  // namespace
+
 std::string read_password(const Desk& desk, const Place& place, const AskPassword& ask_password) {
   if (!place.password_file.empty()) {
     const auto text = read_whole(desk.files, place.password_file, kPasswordFileBytesMax);
@@ -151,6 +153,8 @@ std::string read_password(const Desk& desk, const Place& place, const AskPasswor
   if (!password) raise(password.error());
   return std::string(password->view());
 }
+
+namespace {
 
 ClientSettings settings_of(const Place& place, std::string password) {
   ClientSettings settings;

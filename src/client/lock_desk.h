@@ -126,9 +126,7 @@ class LockDesk {
   Millis count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline);
   void give_back(const Key& key, const std::string& token, std::uint32_t holds = 1);
   void enter(const Key& key, Granted granted) TENURE_EXCLUDES(mutex_);
-  [[nodiscard]] LockName name_of(const Key& key) const {
-    return {key.domain, key.identifier, settings_.space, settings_.delimiter};
-  }
+  [[nodiscard]] LockName name_of(const Key& key) const { return {key.domain, key.identifier, settings_.space}; }
   [[nodiscard]] static Place place_of(const Key& key);
   [[nodiscard]] static Key key_of(const Place& place) { return {place.domain, place.identifier}; }
   Locks& extensible(const Key& key);

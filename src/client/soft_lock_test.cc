@@ -8,7 +8,7 @@
 //                                         in tests/client/puppet_test.cc
 //   re-entry                              IsReenteredThroughEveryLockAndManagerOfTheClient, ReenteringMovesTheDeadline
 //   failover                              tests/client/puppet_test.cc, from WhoIsKilledLetsTheNextOneInAtOnce on
-//   races, visibility                     tests/client/soft_lock_threads_test.cc
+//   races, visibility                     tests/client/soft_lock_suite.h, soft_lock_threads_test.cc
 //   keys that are refused, the builder    RefusesNamesThatCannotBeALocks, TheBuilderRefusesWhatCannotBe, ...
 #include <mutex>
 

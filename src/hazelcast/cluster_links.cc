@@ -108,8 +108,8 @@ void Cluster::connected(LinkId id, Millis now) {
   connection.state = State::kSigningIn;
   connection.heard_at = now;
   SignIn who{.cluster = settings_.cluster, .client = client_, .name = settings_.name};
-  if (settings_.user) who.user = *settings_.user;
-  if (settings_.password) who.password = *settings_.password;
+  if (!settings_.user.empty()) who.user = settings_.user;
+  if (!settings_.password.empty()) who.password = settings_.password;
   connection.link->send(std::string(kGreeting) + write_sign_in(who, ++correlations_));
 }
 
@@ -150,10 +150,11 @@ void Cluster::welcome(LinkId id, const Message& message, Millis now) {
     for (const auto& call : std::exchange(waiting_, {})) finish(call, tl::unexpected(failure));
     return;
   }
-  if (cluster_ != welcome->cluster) {
+  if (cluster_ != welcome->cluster || partitions_ != welcome->partitions) {
     if (has_link()) return drop(id, "a member of another cluster of the same name", now);
     // The cluster was begun anew: what was known of it is of no use, and neither are its locks.
     cluster_ = welcome->cluster;
+    partitions_ = welcome->partitions;
     members_.clear();
     owners_.clear();
   }
@@ -166,7 +167,6 @@ void Cluster::welcome(LinkId id, const Message& message, Millis now) {
   connection.state = State::kUp;
   connection.member = welcome->member;
   connection.pinged_at = now;
-  partitions_ = welcome->partitions;
   patience_[connection.address] = {};
   rounds_ = 0;
   next_address_ = 0;

@@ -314,6 +314,31 @@ TEST_F(HazelcastCluster, AMemberThatDoesNotSpeakTheProtocolIsLeft) {
   EXPECT_FALSE(network.ends.at(1).is_open);
 }
 
+// Of another number of partitions: their owners would be looked for where there are none.
+TEST_F(HazelcastCluster, AMemberThatCountsPartitionsOtherwiseIsLeft) {
+  cluster.tend(now);
+  accept(1, kOne);
+  tell_all(1);
+  cluster.connected(2, now);
+  say(2, welcome_of(kTwo, heard_one(2, kSignIn).correlation(), 1000));
+  EXPECT_EQ(cluster.links(), 1U);
+  EXPECT_FALSE(network.ends.at(2).is_open);
+  for (std::int32_t partition = 0; partition < 4; ++partition) try_lock(key_on(partition));
+  EXPECT_EQ(heard(1).size(), 4U);
+}
+
+// It names partitions and members that there are not.
+TEST_F(HazelcastCluster, WhatAMemberTellsOfOthersNeedNotMakeSense) {
+  come_up();
+  say(1, partitions_of({{Uuid{.high = 9, .low = 9}, {0, 1, -1, 4, 1'000'000}}}, 0));
+  try_lock(key_on(0));
+  EXPECT_EQ(answers.size(), 0U);
+  EXPECT_EQ(heard(1).size() + heard(2).size(), 1U);
+  say(1, members_of({}, 0));
+  EXPECT_FALSE(cluster.is_up());
+  EXPECT_EQ(cluster.links(), 2U);
+}
+
 TEST(HazelcastAddress, IsAHostWithOrWithoutAPort) {
   EXPECT_EQ(read_address("a"), (HostAndPort{"a", 5701}));
   EXPECT_EQ(read_address("a:1"), (HostAndPort{"a", 1}));

@@ -59,6 +59,11 @@ constexpr std::string_view kClientType = "CPP";
 constexpr std::string_view kClientVersion = "5.3.0";
 constexpr std::uint8_t kSerializationVersion = 1;
 
+// There is a place for each in memory, so a member is not believed that says any number.
+constexpr std::int32_t kPartitionsMax = 1 << 20;
+constexpr std::int32_t kPortMax = 65535;
+constexpr std::size_t kErrorBytesMax = 1000;
+
 tl::unexpected<Failure> garbled(std::string_view what) {
   return fail_with(ErrorCode::kUnavailable, "{}: not as the protocol has it", what);
 }
@@ -109,7 +114,8 @@ Result<Welcome> read_welcome(const Message& answer) {
   const auto cluster = reader.uuid(kPartitionsAt + 4);
   reader.skip();  // its address: it has just been reached
   std::string version = reader.text();
-  if (answer.type() != type::kSignInAnswer || !reader.ok() || !member || !cluster || partitions <= 0) {
+  const bool has_partitions = partitions > 0 && partitions <= kPartitionsMax;
+  if (answer.type() != type::kSignInAnswer || !reader.ok() || !member || !cluster || !has_partitions) {
     return garbled("the answer to signing in");
   }
   return Welcome{.member = *member, .cluster = *cluster, .partitions = partitions, .version = std::move(version)};
@@ -161,38 +167,52 @@ Result<News> read_news(const Message& event) {
   News news;
   if (event.type() == type::kMembersEvent) news.members = read_members(reader);
   if (event.type() == type::kPartitionsEvent) news.partitions = read_partitions(reader);
-  if (!reader.ok()) return garbled("an event of the cluster");
+  const auto has_port = [](const Member& member) { return member.port > 0 && member.port <= kPortMax; };
+  if (!reader.ok() || (news.members && !std::all_of(news.members->begin(), news.members->end(), has_port))) {
+    return garbled("an event of the cluster");
+  }
   return news;
 }
 
+namespace {
+
+std::uint32_t type_of(LockVerb verb) {
+  switch (verb) {
+    case LockVerb::kTryLock:
+      return type::kTryLock;
+    case LockVerb::kUnlock:
+      return type::kUnlock;
+    case LockVerb::kForceUnlock:
+      return type::kForceUnlock;
+    case LockVerb::kIsLocked:
+      break;
+  }
+  return type::kIsLocked;
+}
+
+}  // namespace
+
 std::string write_lock_call(const LockCall& call, std::int64_t wait_ms, std::int32_t partition,
                             std::int64_t correlation) {
-  const auto begin = [&]() -> MessageWriter {
-    switch (call.verb) {
-      case LockVerb::kTryLock: {
-        MessageWriter writer(type::kTryLock, partition);
-        writer.int64(call.thread).int64(call.lease_ms).int64(wait_ms).int64(call.reference);
-        return writer;
-      }
-      case LockVerb::kUnlock: {
-        MessageWriter writer(type::kUnlock, partition);
-        writer.int64(call.thread).int64(call.reference);
-        return writer;
-      }
-      case LockVerb::kForceUnlock: {
-        MessageWriter writer(type::kForceUnlock, partition);
-        writer.int64(call.reference);
-        return writer;
-      }
-      case LockVerb::kIsLocked:
-        break;
-    }
-    return MessageWriter(type::kIsLocked, partition);
-  };
-  return begin().text(call.map).text(call.key).take(correlation);
+  MessageWriter writer(type_of(call.verb), partition);
+  switch (call.verb) {
+    case LockVerb::kTryLock:
+      writer.int64(call.thread).int64(call.lease_ms).int64(wait_ms).int64(call.reference);
+      break;
+    case LockVerb::kUnlock:
+      writer.int64(call.thread).int64(call.reference);
+      break;
+    case LockVerb::kForceUnlock:
+      writer.int64(call.reference);
+      break;
+    case LockVerb::kIsLocked:
+      break;
+  }
+  return writer.text(call.map).text(call.key).take(correlation);
 }
 
 Result<bool> read_lock_answer(LockVerb verb, const Message& answer) {
+  if (answer.type() != type_of(verb) + 1) return garbled("the type of an answer");
   const bool has_value = verb == LockVerb::kTryLock || verb == LockVerb::kIsLocked;
   if (!has_value) return true;
   MessageReader reader(answer);
@@ -209,7 +229,7 @@ std::optional<MemberError> read_error(const Message& answer) {
   MemberError error{.code = reader.int32(0), .text = {}};
   const std::string name = reader.text();
   const auto message = reader.text_or_null();
-  error.text = message ? fmt::format("{}: {}", name, *message) : name;
+  error.text = (message ? fmt::format("{}: {}", name, *message) : name).substr(0, kErrorBytesMax);
   if (!reader.ok()) return MemberError{.code = 0, .text = "an error that is not as the protocol has it"};
   return error;
 }

@@ -47,19 +47,19 @@ struct Desk {
   }
 };
 
-void check(const LockName& lock) {
+// Without what is between its two parts: otherwise two locks could have the same key.
+void check(const LockName& lock, std::string_view delimiter) {
   Checker checker;
   checker.name("space", lock.space).name("domain", lock.domain).name("identifier", lock.identifier);
   if (checker.fault()) raise(*checker.fault());
   for (const std::string_view name : {lock.domain, lock.identifier}) {
-    if (lock.delimiter.empty() || name.find(lock.delimiter) == std::string_view::npos) continue;
-    throw InvalidRequest(ErrorCode::kInvalid,
-                         fmt::format("expected a name without '{}', found '{}'", lock.delimiter, name));
+    if (name.find(delimiter) == std::string_view::npos) continue;
+    throw InvalidRequest(ErrorCode::kInvalid, fmt::format("expected a name without '{}', found '{}'", delimiter, name));
   }
 }
 
-void check(const LockRequest& request, Millis wait) {
-  check(request.lock);
+void check(const LockRequest& request, Millis wait, std::string_view delimiter) {
+  check(request.lock, delimiter);
   Checker checker;
   checker.name("owner", request.owner).lease("lease", request.lease).range("wait", wait.count(), 0, kLeaseMax.count());
   if (checker.fault()) raise(*checker.fault());
@@ -69,13 +69,23 @@ void check(const LockRequest& request, Millis wait) {
   }
 }
 
-std::string key_of(const LockName& lock) { return fmt::format("{}{}{}", lock.domain, lock.delimiter, lock.identifier); }
+Settings with_delimiter(const Settings& settings) {
+  if (settings.delimiter.empty()) throw InvalidRequest(ErrorCode::kInvalid, "delimiter: expected a text, found none");
+  return settings;
+}
 
 }  // namespace
 
 HazelcastLocks::HazelcastLocks(const Settings& settings)
-    : settings_(settings), forget_at_(kForgetFrom), loop_(settings), client_(to_string(loop_.client())) {
+    : settings_(with_delimiter(settings)),
+      forget_at_(kForgetFrom),
+      loop_(settings),
+      client_(to_string(loop_.client())) {
   if (const auto up = loop_.await_up(settings.timeout); !up) raise(up.error());
+}
+
+std::string HazelcastLocks::key_of(const LockName& lock) const {
+  return fmt::format("{}{}{}", lock.domain, settings_.delimiter, lock.identifier);
 }
 
 // --- asking ---
@@ -104,7 +114,7 @@ HazelcastLocks::Answer HazelcastLocks::ask(LockCall what, Millis wait, bool is_r
 // --- acquiring ---
 
 std::optional<LockGrant> HazelcastLocks::acquire(const LockRequest& request, Millis wait, std::stop_token stop) {
-  check(request, wait);
+  check(request, wait, settings_.delimiter);
   const Place place{std::string(request.lock.space), key_of(request.lock), std::string(request.owner)};
   if (const auto held = hold_of(place); held && loop_.now() < held->until) {
     if (auto grant = reenter(request, place, held->thread)) return grant;
@@ -197,7 +207,7 @@ HazelcastLocks::Holds::iterator HazelcastLocks::find(const std::string& map, con
 
 std::uint32_t HazelcastLocks::release(const LockRelease& request) {
   const LockName& lock = request.lock;
-  check(lock);
+  check(lock, settings_.delimiter);
   LockCall what = call_of(LockVerb::kUnlock, lock);
   std::uint32_t left = 0;
   bool is_uncertain = false;
@@ -238,7 +248,7 @@ void HazelcastLocks::let_go_the_rest(const LockName& lock, std::int64_t thread) 
 // --- for everybody ---
 
 bool HazelcastLocks::is_locked(const LockName& lock) {
-  check(lock);
+  check(lock, settings_.delimiter);
   const Answer answer = ask(call_of(LockVerb::kIsLocked, lock), Millis{0}, false, {});
   if (!answer.result) raise_lock(answer.result.error(), lock.domain, lock.identifier);
   return *answer.result;

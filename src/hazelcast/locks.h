@@ -51,7 +51,8 @@ class HazelcastLocks final : public LockBackend {
     bool was_left = false;  // because of the stop
   };
   Answer ask(LockCall what, Millis wait, bool is_reentry, const std::stop_token& stop);
-  LockCall call_of(LockVerb verb, const LockName& lock);
+  LockCall call_of(LockVerb verb, const LockName& lock) TENURE_EXCLUDES(mutex_);
+  [[nodiscard]] std::string key_of(const LockName& lock) const;
   std::optional<LockGrant> reenter(const LockRequest& request, const Place& place, std::int64_t thread)
       TENURE_EXCLUDES(mutex_);
   Answer try_lock(const LockRequest& request, std::int64_t thread, Millis wait, bool is_reentry,

@@ -38,6 +38,8 @@ using boost::system::error_code;
 using TlsStream = asio::ssl::stream<tcp::socket>;
 
 constexpr std::size_t kReadAtOnce = std::size_t{16} << 10;
+// Of TLS 1.2: those that keep what was said secret also from whoever learns the key later. All of 1.3 do.
+constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 // A socket, plain or under TLS; it lives on until its last operation has ended. One thread.
 template <class Stream>
@@ -152,8 +154,9 @@ class SocketLink final : public Link {
   std::shared_ptr<Socket<Stream>> socket_;
 };
 
-void load(asio::ssl::context& context, const Tls& tls) {
+void load(asio::ssl::context& context, const ClientTls& tls) {
   SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
+  SSL_CTX_set_cipher_list(context.native_handle(), kCiphers);
   error_code error;
   const auto expect = [&](const std::string& file, const char* what) {
     if (error) throw InvalidRequest(ErrorCode::kInvalid, fmt::format("{} '{}': {}", what, file, error.message()));
@@ -167,10 +170,30 @@ void load(asio::ssl::context& context, const Tls& tls) {
   if (!tls.certificate_file.empty()) {
     context.use_certificate_chain_file(tls.certificate_file, error);
     expect(tls.certificate_file, "certificate_file");
+    // Nobody is there to be asked for a passphrase.
+    context.set_password_callback([](std::size_t, asio::ssl::context::password_purpose) { return std::string(); });
     context.use_private_key_file(tls.key_file, asio::ssl::context::pem, error);
     expect(tls.key_file, "key_file");
   }
   context.set_verify_mode(asio::ssl::verify_peer);
+}
+
+void check(const Settings& settings) {
+  if (settings.addresses.empty()) {
+    throw InvalidRequest(ErrorCode::kInvalid, "addresses: expected one or more, found none");
+  }
+  for (const std::string& address : settings.addresses) {
+    if (const auto where = read_address(address); !where) raise(where.error());
+  }
+  for (const auto& [what, time] : {std::pair{"timeout", settings.timeout},
+                                   {"connect_timeout", settings.connect_timeout},
+                                   {"backoff_initial", settings.backoff_initial},
+                                   {"backoff_max", settings.backoff_max},
+                                   {"heartbeat_interval", settings.heartbeat_interval},
+                                   {"heartbeat_timeout", settings.heartbeat_timeout}}) {
+    if (time > Millis{0}) continue;
+    throw InvalidRequest(ErrorCode::kInvalid, fmt::format("{}: expected more than 0, found {} ms", what, time.count()));
+  }
 }
 
 }  // namespace
@@ -188,12 +211,11 @@ struct Loop::Parts final : Network, SocketListener {
       return std::make_unique<SocketLink<tcp::socket>>(std::move(socket));
     }
     auto socket = std::make_shared<Socket<TlsStream>>(io, *this, id, context);
+    const std::string& expected = tls->server_name.empty() ? address.host : tls->server_name;
     error_code is_name;
-    asio::ip::make_address(address.host, is_name);
-    if (is_name) SSL_set_tlsext_host_name(socket->stream().native_handle(), address.host.c_str());
-    if (tls->is_host_checked) {
-      socket->stream().set_verify_callback(asio::ssl::host_name_verification(address.host));
-    }
+    asio::ip::make_address(expected, is_name);
+    if (is_name) SSL_set_tlsext_host_name(socket->stream().native_handle(), expected.c_str());
+    socket->stream().set_verify_callback(asio::ssl::host_name_verification(expected));
     socket->connect(address);
     return std::make_unique<SocketLink<TlsStream>>(std::move(socket));
   }
@@ -255,7 +277,7 @@ struct Loop::Parts final : Network, SocketListener {
 
   const SystemClock clock;
   SystemEntropy entropy;
-  const std::optional<Tls> tls;
+  const std::optional<ClientTls> tls;
   asio::ssl::context context{asio::ssl::context::tls_client};
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work;
@@ -273,12 +295,7 @@ struct Loop::Parts final : Network, SocketListener {
 };
 
 Loop::Loop(const Settings& settings) {
-  if (settings.addresses.empty())
-    throw InvalidRequest(ErrorCode::kInvalid, "addresses: expected one or more, found none");
-  for (const std::string& address : settings.addresses) {
-    if (const auto where = read_address(address); !where)
-      throw InvalidRequest(where.error().code, where.error().message);
-  }
+  check(settings);
   parts_ = std::make_unique<Parts>(settings);
   parts_->thread = std::thread([parts = parts_.get()] {
     asio::post(parts->io, [parts] { parts->settle(); });

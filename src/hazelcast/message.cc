@@ -238,6 +238,9 @@ Result<std::optional<Message>> MessageStream::next() {
                          (*frame)->content.size());
       }
     }
+    if (message_.frames.size() == kFramesMax) {
+      return fail_with(ErrorCode::kUnavailable, "a message: expected at most {} frames, found more", kFramesMax);
+    }
     const bool is_final = ((*frame)->flags & flags::kFinal) != 0;
     message_.frames.push_back(std::move(**frame));
     if (!is_final) continue;

@@ -129,8 +129,9 @@ class MessageReader {
 // Cuts what is received into messages. One thread.
 class MessageStream {
  public:
-  // No member has so much to say to a client of locks.
+  // No member has so much to say to a client of locks, even of a thousand members.
   static constexpr std::size_t kMessageBytesMax = std::size_t{32} << 20;
+  static constexpr std::size_t kFramesMax = std::size_t{1} << 17;
 
   void feed(std::string_view bytes) { input_ += bytes; }
   // nullopt: not until more is fed. A failure is final.

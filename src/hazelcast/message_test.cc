@@ -1,7 +1,13 @@
 #include "hazelcast/message.h"
 
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/entropy.h"
 #include "hazelcast/codec.h"
 #include "hazelcast/data.h"
 #include "hazelcast/testing.h"
@@ -76,6 +82,66 @@ TEST(HazelcastMessage, OfAWrongShapeIsRefusedAndNotBelieved) {
   pack(empty, std::uint32_t{6});
   pack(empty, std::uint16_t{0xE000});
   EXPECT_FALSE(feed(empty));
+  for (const std::int32_t negative : {-1, -6, std::numeric_limits<std::int32_t>::min()}) {
+    std::string frame;
+    pack(frame, negative);
+    pack(frame, std::uint16_t{0xC000});
+    EXPECT_FALSE(feed(frame)) << negative;
+  }
+}
+
+TEST(HazelcastMessage, WithoutEndIsRefusedBeforeItFillsTheMemory) {
+  std::string frame;
+  pack(frame, std::uint32_t{6});
+  pack(frame, std::uint16_t{0});
+  MessageStream many;
+  many.feed(Speech(0x302, 1, flags::kEvent).begin().bytes().substr(0, 6 + 12));
+  std::string block;
+  for (int i = 0; i < 1024; ++i) block += frame;
+  bool is_refused = false;
+  for (std::size_t i = 0; i <= MessageStream::kFramesMax / 1024 && !is_refused; ++i) {
+    many.feed(block);
+    is_refused = !many.next();
+  }
+  EXPECT_TRUE(is_refused);
+
+  MessageStream large;
+  std::string half;
+  pack(half, static_cast<std::uint32_t>(MessageStream::kMessageBytesMax / 2));
+  pack(half, std::uint16_t{0xC000});
+  large.feed(half + std::string(MessageStream::kMessageBytesMax / 2 - 6, '\0'));
+  EXPECT_TRUE(large.next());
+  large.feed(half);
+  EXPECT_TRUE(large.next());  // just as much as is allowed may come
+  large.feed(std::string(MessageStream::kMessageBytesMax / 2 - 6, '\0') + frame);
+  EXPECT_FALSE(large.next());
+}
+
+// Whatever arrives, it is a message, or not yet one, or refused; and reading it ends.
+TEST(HazelcastMessage, OfRandomBytesDoesNoHarm) {
+  SeededEntropy entropy{12};
+  const std::vector<std::string> good = {welcome_of(kMember, 4, 271),
+                                         members_of({{.uuid = kMember, .host = "h", .port = 1}}, 2),
+                                         partitions_of({{kMember, {0, 2}}}, 2),
+                                         error_answer(1, 62, "WrongTargetException"), bool_answer(0x011100, 5, true)};
+  int messages = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string bytes = good[entropy.next() % good.size()];
+    for (std::uint64_t changes = entropy.next() % 4; changes > 0; --changes) {
+      bytes[entropy.next() % bytes.size()] = static_cast<char>(entropy.next());
+    }
+    if (entropy.next() % 4 == 0) bytes.resize(entropy.next() % bytes.size());
+    MessageStream stream;
+    stream.feed(bytes);
+    for (auto message = stream.next(); message && *message; message = stream.next()) {
+      ++messages;
+      static_cast<void>(read_welcome(**message));
+      static_cast<void>(read_news(**message));
+      static_cast<void>(read_error(**message));
+      static_cast<void>(read_lock_answer(LockVerb::kTryLock, **message));
+    }
+  }
+  EXPECT_GT(messages, 1000);
 }
 
 TEST(HazelcastMessage, ThatEndsEarlyGivesNothing) {
@@ -83,6 +149,7 @@ TEST(HazelcastMessage, ThatEndsEarlyGivesNothing) {
   EXPECT_TRUE(read_welcome(message_of(whole)));
   EXPECT_FALSE(read_welcome(message_of(Speech(0x101, 4).value(std::uint8_t{0}).bytes())));
   EXPECT_FALSE(read_lock_answer(LockVerb::kIsLocked, message_of(Speech(0x011201, 4).bytes())));
+  EXPECT_FALSE(read_lock_answer(LockVerb::kUnlock, message_of(bool_answer(0x011100, 4, true))));
   EXPECT_FALSE(read_news(message_of(Speech(0x302, 4, flags::kEvent).begin().bytes())));
   EXPECT_FALSE(read_news(message_of(Speech(0x302, 4, flags::kEvent).end().bytes())));
   EXPECT_FALSE(read_news(message_of(Speech(0x303, 4, flags::kEvent).begin().begin().end().bytes())));
@@ -95,6 +162,9 @@ TEST(HazelcastCodec, ReadsAWelcomeAndARefusal) {
   EXPECT_EQ(welcome->cluster, kClusterId);
   EXPECT_EQ(welcome->partitions, 271);
   EXPECT_EQ(welcome->version, "5.3.6");
+  for (const std::int32_t partitions : {0, -271, (1 << 20) + 1, std::numeric_limits<std::int32_t>::max()}) {
+    EXPECT_FALSE(read_welcome(message_of(welcome_of(kMember, 4, partitions)))) << partitions;
+  }
   const auto refusal = read_welcome(message_of(refusal_of_sign_in(4, 1)));
   ASSERT_FALSE(refusal);
   EXPECT_EQ(refusal.error().code, ErrorCode::kNoAuth);
@@ -106,6 +176,9 @@ TEST(HazelcastCodec, ReadsMembersAndWhatTheyOwn) {
   const auto news = read_news(message_of(members_of(members, 2)));
   ASSERT_TRUE(news && news->members);
   EXPECT_EQ(*news->members, members);
+  for (const std::int32_t port : {0, -1, 65536}) {
+    EXPECT_FALSE(read_news(message_of(members_of({{.uuid = kMember, .host = "h", .port = port}}, 2)))) << port;
+  }
   const auto table = read_news(message_of(partitions_of({{kMember, {0, 2}}, {{1, 2}, {1}}}, 2)));
   ASSERT_TRUE(table && table->partitions);
   ASSERT_EQ(table->partitions->size(), 2U);

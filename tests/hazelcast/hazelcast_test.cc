@@ -1,31 +1,13 @@
-// What is Hazelcast's alone: other clients of the cluster, what it cannot do, and what goes wrong with it.
-#include <chrono>
+// What is Hazelcast's alone: other clients of the cluster, and what it cannot do.
 #include <future>
-#include <thread>
+#include <string>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tenure/hazelcast.h>
-#include <tenure/soft_lock.h>
-#include "peer.h"
+#include "members_testing.h"
 
 namespace tenure::testing {
 namespace {
-
-using namespace std::chrono_literals;
-
-class HazelcastMembers : public ::testing::Test {
- protected:
-  static hazelcast::Settings settings() {
-    return {.addresses = Members::get().addresses(), .cluster = Members::get().cluster()};
-  }
-  // The seed's defaults, but for the lease.
-  static SoftLockManager manager(Millis lease = 10min, const hazelcast::Settings& with = settings()) {
-    return SoftLockManager::builder(hazelcast::connect(with)).lease_time(lease).log([](const std::string&) {}).build();
-  }
-  static Peer& java() { return Members::get().one(); }
-};
 
 TEST_F(HazelcastMembers, TheDefaultsAreTheSeeds) {
   const auto manager = SoftLockManager::builder(hazelcast::connect(settings())).build();
@@ -67,7 +49,9 @@ TEST_F(HazelcastMembers, ThisOneKeepsAJavaClientOut) {
 }
 
 TEST_F(HazelcastMembers, EveryKeyIsTheSameLockToAJavaClient) {
-  const auto manager = SoftLockManager::builder(hazelcast::connect(settings())).space("keys").delimiter("/").build();
+  hazelcast::Settings with = settings();
+  with.delimiter = "/";
+  const auto manager = SoftLockManager::builder(hazelcast::connect(with)).space("keys").delimiter("/").build();
   for (int i = 0; i < 100; ++i) {
     // Lengths of all remainders, and letters of one to four bytes.
     std::string name = std::string(static_cast<std::size_t>(i % 9), 'x') + std::to_string(i);
@@ -108,6 +92,22 @@ TEST_F(HazelcastMembers, WhatHazelcastCannotDoIsSaid) {
   EXPECT_THROW(backend->release({.lock = {.domain = "d", .identifier = "1"}, .token = "none"}), NotHeld);
 }
 
+TEST_F(HazelcastMembers, SettingsThatCannotBeAreRefused) {
+  const auto refuses = [](auto change) {
+    hazelcast::Settings wrong = settings();
+    change(wrong);
+    EXPECT_THROW(hazelcast::connect(wrong), InvalidRequest);
+  };
+  refuses([](auto& wrong) { wrong.addresses.clear(); });
+  refuses([](auto& wrong) { wrong.addresses = {"127.0.0.1:port"}; });
+  refuses([](auto& wrong) { wrong.delimiter.clear(); });
+  refuses([](auto& wrong) { wrong.timeout = 0ms; });
+  refuses([](auto& wrong) { wrong.heartbeat_interval = -1ms; });
+  const auto backend = hazelcast::connect(settings());
+  EXPECT_THROW((void)backend->is_locked({.domain = "a::b", .identifier = "1"}), InvalidRequest);
+  EXPECT_THROW((void)backend->is_locked({.domain = "a", .identifier = ""}), InvalidRequest);
+}
+
 TEST_F(HazelcastMembers, AnotherClustersNameIsRefused) {
   hazelcast::Settings wrong = settings();
   wrong.cluster = "another";
@@ -125,7 +125,7 @@ TEST_F(HazelcastMembers, SpeaksTlsAndBelievesOnlyWhomItIsTold) {
   hazelcast::Settings secure = settings();
   secure.addresses = {"127.0.0.1:" + proxy.hear()};
   secure.timeout = 30s;
-  secure.tls = hazelcast::Tls{.ca_file = folder.path() + "/authority.pem"};
+  secure.tls = ClientTls{.ca_file = folder.path() + "/authority.pem"};
   {
     const auto manager = HazelcastMembers::manager(10min, secure);
     auto lock = manager.get_lock("orders", "secure");
@@ -134,77 +134,15 @@ TEST_F(HazelcastMembers, SpeaksTlsAndBelievesOnlyWhomItIsTold) {
     lock.release();
   }
   secure.timeout = 500ms;
+  secure.tls->server_name = "another.example";
+  EXPECT_THROW(hazelcast::connect(secure), Unavailable);
+  secure.tls->server_name.clear();
   secure.tls->ca_file = folder.path() + "/stranger.pem";
   EXPECT_THROW(hazelcast::connect(secure), Unavailable);
   secure.tls->ca_file = folder.path() + "/none.pem";
   EXPECT_THROW(hazelcast::connect(secure), InvalidRequest);
   secure.tls.reset();
   EXPECT_THROW(hazelcast::connect(secure), Unavailable);
-}
-
-TEST_F(HazelcastMembers, ALockOfAClientThatIsKilledIsFreedLongBeforeItsLeaseEnds) {
-  Members& members = Members::get();
-  Companion holder({"/proc/self/exe", "--hold", members.one().address(), members.cluster(), "orders", "5"});
-  ASSERT_EQ(holder.hear(), "held");
-  const auto manager = HazelcastMembers::manager();
-  auto lock = manager.get_lock("orders", "5");
-  EXPECT_FALSE(lock.try_lock());
-  holder.kill();
-  EXPECT_TRUE(lock.try_lock_for(60s));
-  lock.release();
-}
-
-TEST_F(HazelcastMembers, AMemberIsKilledWhileLocksAreHeldAndWaitedFor) {
-  Members& members = Members::get();
-  const auto manager = HazelcastMembers::manager();
-  const auto other = HazelcastMembers::manager();
-  std::vector<SoftLock> locks;
-  for (int i = 0; i < 20; ++i) locks.push_back(manager.get_lock("held", std::to_string(i)));
-  for (auto& lock : locks) lock.lock();
-  std::vector<std::future<void>> waiters;
-  for (int i = 0; i < 20; ++i) {
-    waiters.push_back(std::async(std::launch::async, [&, i] {
-      auto same = other.get_lock("held", std::to_string(i));
-      same.lock();
-      same.release();
-    }));
-  }
-  members.two().kill();
-  // Held as before, by both members' locks: each had its backup.
-  EXPECT_FALSE(std::async(std::launch::async, [&] { return other.get_lock("held", "7").try_lock(); }).get());
-  for (auto& lock : locks) lock.release();
-  for (auto& waiter : waiters) waiter.get();
-  // And it goes on with the one that is left, and with the next that comes.
-  auto lock = manager.get_lock("held", "again");
-  lock.lock();
-  members.two().start();
-  members.two().await_up();
-  members.await_safe();
-  lock.release();
-  for (auto& each : locks) {
-    each.lock();
-    each.release();
-  }
-}
-
-// The last one: it leaves new members behind.
-TEST_F(HazelcastMembers, TheClusterGoesAwayAndComesBack) {
-  hazelcast::Settings impatient = settings();
-  impatient.timeout = 1500ms;
-  const auto manager = HazelcastMembers::manager(10min, impatient);
-  auto held = manager.get_lock("orders", "6");
-  held.lock();
-  Members::get().kill();
-  auto lock = manager.get_lock("orders", "7");
-  EXPECT_THROW(lock.lock(), LockAcquisitionError);
-  EXPECT_FALSE(lock.try_lock());
-  EXPECT_THROW((void)lock.is_locked(), LockAcquisitionError);
-  EXPECT_THROW(hazelcast::connect(impatient), Unavailable);
-  Members::get().start();
-  while (!lock.try_lock()) std::this_thread::sleep_for(10ms);
-  lock.release();
-  // Its lock went with the cluster that was.
-  EXPECT_THROW(held.release(), LockExpired);
 }
 
 }  // namespace

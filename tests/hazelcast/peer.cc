@@ -18,11 +18,6 @@
 namespace tenure::testing {
 namespace {
 
-std::string from_environment(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
-  return value == nullptr ? "" : value;
-}
-
 std::string hazelcast_jar() { return from_environment("HAZELCAST_JAR"); }
 
 bool is_installed(const std::string& program) {
@@ -55,6 +50,11 @@ std::array<std::uint16_t, 2> free_ports() {
 }
 
 }  // namespace
+
+std::string from_environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any meanwhile
+  return value == nullptr ? "" : value;
+}
 
 Companion::Companion(const std::vector<std::string>& words) {
   std::array<int, 2> in{};
@@ -97,6 +97,14 @@ std::string Companion::hear() {
     if (count <= 0) return "";
     heard_.append(bytes.data(), static_cast<std::size_t>(count));
   }
+}
+
+int Companion::end() {
+  ::close(std::exchange(input_, -1));
+  int status = 0;
+  ::waitpid(std::exchange(process_, -1), &status, 0);
+  ::close(std::exchange(output_, -1));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 void Companion::kill() {

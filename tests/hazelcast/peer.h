@@ -23,6 +23,8 @@ class Companion {
   void say(const std::string& line) const;
   // The next line; "": it has ended.
   std::string hear();
+  // Its standard input ends, and its exit status is waited for.
+  int end();
   void kill();
 
  private:
@@ -87,6 +89,8 @@ class Members {
 
 // Whether there are Java and the jar of the member.
 bool can_start_members();
+// "" if it is not set.
+std::string from_environment(const char* name);
 // A file that lies beside Peer.java.
 std::string beside_peer(const std::string& file);
 
