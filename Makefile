@@ -55,6 +55,7 @@ sanitize: setup ## unit tests and scenarios under ASan + UBSan, unit tests under
 soak: setup ## the long tests: hours, not minutes
 	@$(configure) release
 	@$(build) release
+	@scripts/hazelcast
 	@if ctest --preset soak --show-only | grep -q '^Total Tests: 0$$'; then \
 	  echo "soak: there are no long tests (label soak) yet"; \
 	else \

@@ -43,7 +43,8 @@ public class Peer {
     config.setProperty("hazelcast.max.wait.seconds.before.join", "0");
     config.setProperty("hazelcast.client.cleanup.period.millis", "500");
     config.setProperty("hazelcast.client.cleanup.timeout.millis", "1000");
-    config.getNetworkConfig().setPort(port).setPortAutoIncrement(false);
+    // It may be started again at a port where connections have just ended.
+    config.getNetworkConfig().setPort(port).setPortAutoIncrement(false).setReuseAddress(true);
     config.getNetworkConfig().getInterfaces().setEnabled(true).addInterface(HOST);
     config.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
     config.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);

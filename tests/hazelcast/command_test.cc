@@ -1,6 +1,7 @@
 // tenure lock --hazelcast, as scripts use it.
 #include <cstdlib>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,37 +19,36 @@ class HazelcastCommand : public HazelcastMembers {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
+  static int status_of(const std::vector<std::string>& words) { return Child(words, STDOUT_FILENO).end(); }
 };
 
 TEST_F(HazelcastCommand, RunsUnderALockThatJavaSeesAndHasNoFence) {
   ::setenv("TENURE_FENCE", "7", 1);  // NOLINT(concurrency-mt-unsafe): nobody reads it meanwhile
-  Companion holder(
-      words({"orders", "command", "--", "sh", "-c", "echo fence ${TENURE_FENCE-none}; read line; exit 3"}));
+  Child holder(words({"orders", "command", "--", "sh", "-c", "echo fence ${TENURE_FENCE-none}; read line; exit 3"}),
+               STDOUT_FILENO);
   EXPECT_EQ(holder.hear(), "fence none");
   EXPECT_EQ(java().ask("try soft-locks orders::command 0 1000"), "false");
-  EXPECT_EQ(Companion(words({"orders", "command", "--wait", "0s", "--", "true"})).end(), 75);
+  EXPECT_EQ(status_of(words({"orders", "command", "--wait", "0s", "--", "true"})), 75);
   EXPECT_EQ(holder.end(), 3);
   EXPECT_EQ(java().ask("locked soft-locks orders::command"), "false");
 }
 
 TEST_F(HazelcastCommand, IsStoppedWhenTheLeaseIsOverAndSaysThatTheLockIsLost) {
-  Companion holder(words({"orders", "short", "--lease", "500ms", "--", "sleep", "600"}));
+  Child holder(words({"orders", "short", "--lease", "500ms", "--", "sleep", "600"}), STDOUT_FILENO);
   EXPECT_EQ(holder.end(), 70);
-  Companion waiter(words({"orders", "short", "--wait", "60s", "--", "echo", "in"}));
+  Child waiter(words({"orders", "short", "--wait", "60s", "--", "echo", "in"}), STDOUT_FILENO);
   EXPECT_EQ(waiter.hear(), "in");
   EXPECT_EQ(waiter.end(), 0);
 }
 
 TEST_F(HazelcastCommand, SaysWhatIsWrong) {
   const std::string tenure = from_environment("TENURE");
-  EXPECT_EQ(Companion({tenure, "lock", "--hazelcast", java().address(), "--cluster", "another", "a", "b", "--", "true"})
-                .end(),
-            77);
   EXPECT_EQ(
-      Companion({tenure, "lock", "--hazelcast", "127.0.0.1:1", "--timeout", "300ms", "a", "b", "--", "true"}).end(),
-      69);
-  EXPECT_EQ(Companion({tenure, "lock", "--hazelcast", "127.0.0.1:x", "a", "b", "--", "true"}).end(), 2);
-  EXPECT_EQ(Companion({tenure, "lock", "--hazelcast", "a:1", "--server", "a:2", "a", "b", "--", "true"}).end(), 2);
+      status_of({tenure, "lock", "--hazelcast", java().address(), "--cluster", "another", "a", "b", "--", "true"}), 77);
+  EXPECT_EQ(status_of({tenure, "lock", "--hazelcast", "127.0.0.1:1", "--timeout", "300ms", "a", "b", "--", "true"}),
+            69);
+  EXPECT_EQ(status_of({tenure, "lock", "--hazelcast", "127.0.0.1:x", "a", "b", "--", "true"}), 2);
+  EXPECT_EQ(status_of({tenure, "lock", "--hazelcast", "a:1", "--server", "a:2", "a", "b", "--", "true"}), 2);
 }
 
 }  // namespace

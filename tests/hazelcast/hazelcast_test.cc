@@ -1,6 +1,7 @@
 // What is Hazelcast's alone: other clients of the cluster, and what it cannot do.
 #include <future>
 #include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -121,9 +122,9 @@ TEST_F(HazelcastMembers, AnotherClustersNameIsRefused) {
 
 TEST_F(HazelcastMembers, SpeaksTlsAndBelievesOnlyWhomItIsTold) {
   const TemporaryFolder folder;
-  Companion proxy({"python3", beside_peer("tls_proxy.py"), folder.path(), std::to_string(java().port())});
+  Child proxy({"python3", beside_peer("tls_proxy.py"), folder.path(), std::to_string(java().port())}, STDOUT_FILENO);
   hazelcast::Settings secure = settings();
-  secure.addresses = {"127.0.0.1:" + proxy.hear()};
+  secure.addresses = {"127.0.0.1:" + proxy.hear().value()};
   secure.timeout = 30s;
   secure.tls = ClientTls{.ca_file = folder.path() + "/authority.pem"};
   {

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdlib>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -17,6 +13,8 @@
 
 namespace tenure::testing {
 namespace {
+
+constexpr int kTries = 5;
 
 std::string hazelcast_jar() { return from_environment("HAZELCAST_JAR"); }
 
@@ -56,77 +54,20 @@ std::string from_environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-Companion::Companion(const std::vector<std::string>& words) {
-  std::array<int, 2> in{};
-  std::array<int, 2> out{};
-  TENURE_CHECK(::pipe2(in.data(), O_CLOEXEC) == 0 && ::pipe2(out.data(), O_CLOEXEC) == 0, "no pipe: error {}", errno);
-  std::vector<char*> raw;
-  raw.reserve(words.size() + 1);
-  for (const std::string& word : words) raw.push_back(const_cast<char*>(word.c_str()));  // NOLINT: POSIX
-  raw.push_back(nullptr);
-  process_ = ::fork();
-  if (process_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not outlive a test that is killed
-    ::dup2(in[0], STDIN_FILENO);
-    ::dup2(out[1], STDOUT_FILENO);
-    ::execvp(raw[0], raw.data());
-    ::_exit(127);
-  }
-  TENURE_CHECK(process_ > 0, "no process: error {}", errno);
-  ::close(in[0]);
-  ::close(out[1]);
-  input_ = in[1];
-  output_ = out[0];
-}
-
-void Companion::say(const std::string& line) const {
-  const std::string bytes = line + "\n";
-  TENURE_CHECK(::write(input_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "not told: {}", line);
-}
-
-std::string Companion::hear() {
-  std::array<char, 512> bytes{};
-  while (true) {
-    const std::size_t end = heard_.find('\n');
-    if (end != std::string::npos) {
-      std::string line = heard_.substr(0, end);
-      heard_.erase(0, end + 1);
-      return line;
-    }
-    const ssize_t count = ::read(output_, bytes.data(), bytes.size());
-    if (count <= 0) return "";
-    heard_.append(bytes.data(), static_cast<std::size_t>(count));
-  }
-}
-
-int Companion::end() {
-  ::close(std::exchange(input_, -1));
-  int status = 0;
-  ::waitpid(std::exchange(process_, -1), &status, 0);
-  ::close(std::exchange(output_, -1));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-void Companion::kill() {
-  if (process_ <= 0) return;
-  ::kill(process_, SIGKILL);
-  ::waitpid(std::exchange(process_, -1), nullptr, 0);
-  ::close(input_);
-  ::close(output_);
-}
-
 // One more flag of Java, instead of the one that makes it start quickly and run slowly.
-void Peer::start() {
+bool Peer::try_start() {
   const std::string flag = from_environment("HAZELCAST_FLAG");
-  companion_ = std::make_unique<Companion>(std::vector<std::string>{
-      "java", "-Dhazelcast.logging.type=none", "-Xmx128m", "-XX:+UseSerialGC",
-      flag.empty() ? "-XX:TieredStopAtLevel=1" : flag, "-cp", place_.jar + ":" + place_.classes, "Peer", place_.cluster,
-      std::to_string(place_.port), std::to_string(place_.other_port)});
+  process_.emplace(std::vector<std::string>{"java", "-Dhazelcast.logging.type=none", "-Xmx128m", "-XX:+UseSerialGC",
+                                            flag.empty() ? "-XX:TieredStopAtLevel=1" : flag, "-cp",
+                                            place_.jar + ":" + place_.classes, "Peer", place_.cluster,
+                                            std::to_string(place_.port), std::to_string(place_.other_port)},
+                   STDOUT_FILENO);
+  return process_->hear() == "up";
 }
 
-void Peer::await_up() {
-  const std::string line = hear();
-  TENURE_CHECK(line == "up", "the member at port {} does not start: '{}'", place_.port, line);
+void Peer::start() {
+  int tries = 1;
+  while (!try_start()) TENURE_CHECK(tries++ < kTries, "the member at port {} does not start", place_.port);
 }
 
 std::string Peer::ask(const std::string& line) {
@@ -140,22 +81,20 @@ Members& Members::get() {
 }
 
 Members::Members() {
-  Companion compiler({"javac", "-cp", hazelcast_jar(), "-d", folder_.path(), beside_peer("Peer.java")});
-  while (!compiler.hear().empty()) continue;
-  const auto ports = free_ports();
+  Child compiler({"javac", "-cp", hazelcast_jar(), "-d", folder_.path(), beside_peer("Peer.java")}, STDOUT_FILENO);
+  TENURE_CHECK(compiler.succeeds(), "Peer.java cannot be compiled");
   cluster_ = "tenure-" + std::to_string(::getpid());
-  one_ = std::make_unique<Peer>(Peer::Place{hazelcast_jar(), folder_.path(), cluster_, ports[0], ports[1]});
-  two_ = std::make_unique<Peer>(Peer::Place{hazelcast_jar(), folder_.path(), cluster_, ports[1], ports[0]});
-  start();
+  int tries = 1;
+  while (!try_start()) TENURE_CHECK(tries++ < kTries, "the members do not start");
+  await_safe();
 }
 
-void Members::start() {
-  // Two that start at once may each begin a cluster, and take long to find out.
-  one_->start();
-  one_->await_up();
-  two_->start();
-  two_->await_up();
-  await_safe();
+// Two that start at once may each begin a cluster, and take long to find out.
+bool Members::try_start() {
+  const auto ports = free_ports();
+  one_ = std::make_unique<Peer>(Peer::Place{hazelcast_jar(), folder_.path(), cluster_, ports[0], ports[1]});
+  two_ = std::make_unique<Peer>(Peer::Place{hazelcast_jar(), folder_.path(), cluster_, ports[1], ports[0]});
+  return one_->try_start() && two_->try_start();
 }
 
 void Members::kill() {

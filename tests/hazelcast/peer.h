@@ -3,36 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
+#include "../client/child.h"
 #include "base/temporary_folder.h"
 
 namespace tenure::testing {
-
-// A process that is talked to by lines. One thread.
-class Companion {
- public:
-  explicit Companion(const std::vector<std::string>& words);
-  // With SIGKILL.
-  ~Companion() { kill(); }
-  Companion(const Companion&) = delete;
-  Companion& operator=(const Companion&) = delete;
-
-  void say(const std::string& line) const;
-  // The next line; "": it has ended.
-  std::string hear();
-  // Its standard input ends, and its exit status is waited for.
-  int end();
-  void kill();
-
- private:
-  int input_ = -1;
-  int output_ = -1;
-  std::string heard_;
-  pid_t process_ = -1;
-};
 
 // One thread.
 class Peer {
@@ -46,21 +24,22 @@ class Peer {
   };
   explicit Peer(Place place) : place_(std::move(place)) {}
 
-  // Does not wait until it is up.
+  // Until it is up. False: something is wrong, perhaps its port is somebody else's.
+  bool try_start();
+  // The same at the port that it had, which somebody else may have for a moment.
   void start();
-  void await_up();
-  void kill() { companion_.reset(); }
+  void kill() { process_.reset(); }
 
   // Asks, and answers with the answer.
   std::string ask(const std::string& line);
-  void say(const std::string& line) { companion_->say(line); }
-  std::string hear() { return companion_->hear(); }
+  void say(const std::string& line) { process_->tell(line); }
+  std::string hear() { return process_->hear().value_or("nothing, it has ended"); }
   [[nodiscard]] std::uint16_t port() const { return place_.port; }
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(place_.port); }
 
  private:
   const Place place_;
-  std::unique_ptr<Companion> companion_;
+  std::optional<Child> process_;
 };
 
 // Two members, for all tests of the program. One thread.
@@ -76,10 +55,10 @@ class Members {
   // Until both are there, and every lock has its backup.
   void await_safe();
   void kill();
-  void start();
 
  private:
   Members();
+  bool try_start();
 
   TemporaryFolder folder_;
   std::string cluster_;

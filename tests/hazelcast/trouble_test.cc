@@ -2,6 +2,7 @@
 #include <future>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ class HazelcastTrouble : public HazelcastMembers {};
 
 TEST_F(HazelcastTrouble, ALockOfAClientThatIsKilledIsFreedLongBeforeItsLeaseEnds) {
   Members& members = Members::get();
-  Companion holder({"/proc/self/exe", "--hold", members.one().address(), members.cluster(), "orders", "5"});
+  Child holder({"/proc/self/exe", "--hold", members.one().address(), members.cluster(), "orders", "5"}, STDOUT_FILENO);
   ASSERT_EQ(holder.hear(), "held");
   const auto manager = HazelcastMembers::manager();
   auto lock = manager.get_lock("orders", "5");
@@ -49,7 +50,6 @@ TEST_F(HazelcastTrouble, AMemberIsKilledWhileLocksAreHeldAndWaitedFor) {
   auto lock = manager.get_lock("held", "again");
   lock.lock();
   members.two().start();
-  members.two().await_up();
   members.await_safe();
   lock.release();
   for (auto& each : locks) {
@@ -73,7 +73,6 @@ TEST_F(HazelcastTrouble, TheClusterGoesAwayAndComesBack) {
   EXPECT_THROW(hazelcast::connect(impatient), Unavailable);
   // One member of it is enough.
   Members::get().one().start();
-  Members::get().one().await_up();
   while (!lock.try_lock()) std::this_thread::sleep_for(10ms);
   lock.release();
   // Its lock went with the cluster that was.
