@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "cli/child.h"
 #include "cli/duration.h"
@@ -13,23 +14,26 @@ namespace {
 
 // One wait; the next follows at once.
 constexpr Millis kOneLockWait = std::chrono::hours(1);
-constexpr Millis kRenewedLease = std::chrono::seconds(30);
 
-// A lock that is held, renewed where that can be, and watched over by the local clock. One thread.
+// A lock that is held, renewed, and watched over by the local clock. One thread.
 class HeldLock {
  public:
-  HeldLock(LockBackend& locks, const LockName& name, Millis lease, const Clock& clock)
-      : locks_(locks), authority_(dynamic_cast<Locks*>(&locks)), name_(name), lease_(lease), keeper_(clock) {}
+  HeldLock(LockBackend& locks, const LockName& name, Millis lease, const Desk& desk)
+      : locks_(locks),
+        authority_(dynamic_cast<Locks*>(&locks)),
+        name_(name),
+        owner_(process_name(desk.entropy)),
+        lease_(lease),
+        keeper_(desk.clock) {}
 
   // False: not in time, or it was asked to stop.
-  bool acquire(const Desk& desk, std::optional<Millis> wait, const std::stop_token& stop) {
-    const std::string owner = process_name(desk.entropy);
+  bool acquire(Entropy& entropy, std::optional<Millis> wait, const std::stop_token& stop) {
     // Elsewhere than on Tenure the time that is waited for a grant is part of its lease.
     const Millis piece = authority_ != nullptr ? kOneLockWait : std::max(lease_ / 4, Millis{1});
     const Millis began = keeper_.now();
     while (!stop.stop_requested()) {
-      const std::string request_id = hex16(desk.entropy.next()) + hex16(desk.entropy.next());
-      const LockRequest request{.lock = name_, .owner = owner, .lease = lease_, .request_id = request_id};
+      const std::string request_id = hex16(entropy.next()) + hex16(entropy.next());
+      const LockRequest request{.lock = name_, .owner = owner_, .lease = lease_, .request_id = request_id};
       const Millis left = wait ? std::max(Millis{0}, *wait - (keeper_.now() - began)) : piece;
       const Millis sent = keeper_.now();
       const auto grant = locks_.acquire(request, std::min(left, piece), stop);
@@ -39,7 +43,7 @@ class HeldLock {
     return false;
   }
 
-  // Absent: what the lock is on has none.
+  // Absent: where the lock is there are none.
   [[nodiscard]] std::optional<Fence> fence() const { return fence_; }
   [[nodiscard]] std::stop_token lost() const { return lost_.get_token(); }
   [[nodiscard]] const std::string& why_lost() const { return why_lost_; }
@@ -48,7 +52,7 @@ class HeldLock {
   bool release(const Desk& desk) {
     const bool was_kept = keeper_.let_go(kept_);
     try {
-      locks_.release({.lock = name_, .token = token_});
+      give_back();
       return true;
     } catch (const LockExpired& error) {
       why_lost_ = error.what();
@@ -64,31 +68,35 @@ class HeldLock {
   }
 
  private:
-  // After a wait the same request again is the same grant, and what is left of it is counted from before that. False:
-  // it has ended meanwhile.
+  // False: it has ended meanwhile.
   bool keep(const LockRequest& request, LockGrant grant, Millis sent) {
-    if (authority_ != nullptr && keeper_.now() - sent > margin_of(lease_)) {
-      sent = keeper_.now();
-      try {
+    token_ = grant.token;
+    fence_ = grant.fence;
+    try {
+      if (authority_ == nullptr) {
+        sent = keeper_.now();
+        enter_again();
+      } else if (keeper_.now() - sent > margin_of(lease_)) {
+        // After a wait the same request again is the same grant, and what is left of it is counted from before that.
+        sent = keeper_.now();
         auto same = locks_.acquire(request);
         if (!same) return false;
         grant = std::move(*same);
-      } catch (const LockExpired&) {
-        return false;
-      } catch (const NotHeld&) {
-        return false;
+        token_ = grant.token;
+        fence_ = grant.fence;
       }
+    } catch (const LockExpired&) {
+      return false;
+    } catch (const NotHeld&) {
+      return false;
     }
-    token_ = grant.token;
-    fence_ = grant.fence;
-    until_ = sent + grant.remaining;
     kept_ = keeper_.keep(sent, grant.remaining, lease_, [this] { return renew(); }, lost_);
     return true;
   }
 
   LeaseKeeper::Renewed renew() {
-    if (authority_ == nullptr) return {.remaining = until_ - keeper_.now(), .is_last = true};
     try {
+      if (authority_ == nullptr) return renew_by_entering();
       return {.remaining = authority_->extend({.lock = name_, .token = token_, .lease = lease_}).remaining};
     } catch (const LockExpired&) {
       return {};
@@ -97,16 +105,59 @@ class HeldLock {
     }
   }
 
+  // Elsewhere than on Tenure a lease is prolonged by entering again. But who has lost the lock would then enter anew,
+  // and not know it. So the lock is held twice: one hold is given back, which fails if the lock is lost, and then taken
+  // again.
+  LeaseKeeper::Renewed renew_by_entering() {
+    const MutexLock lock(mutex_);
+    if (is_over_) return {.remaining = Millis{0}, .is_last = true};
+    if (holds_ > 1) {
+      --holds_;  // also if there is no answer
+      locks_.release({.lock = name_, .token = token_});
+    }
+    enter_again_locked();
+    return {.remaining = lease_};
+  }
+
+  void enter_again() {
+    const MutexLock lock(mutex_);
+    holds_ = 1;
+    enter_again_locked();
+  }
+
+  void enter_again_locked() TENURE_REQUIRES(mutex_) {
+    const auto again = locks_.acquire({.lock = name_, .owner = owner_, .lease = lease_});
+    if (again && again->token == token_) {
+      ++holds_;
+      return;
+    }
+    // It was lost; what was acquired anew is another grant.
+    if (again) locks_.release({.lock = name_, .token = again->token});
+    throw LockExpired(ErrorCode::kExpired, "somebody else has it", std::string(name_.domain),
+                      std::string(name_.identifier));
+  }
+
+  void give_back() {
+    const MutexLock lock(mutex_);
+    is_over_ = true;
+    for (; holds_ > 1; --holds_) locks_.release({.lock = name_, .token = token_});
+    locks_.release({.lock = name_, .token = token_});
+  }
+
   LockBackend& locks_;
   Locks* const authority_;  // the same, if it is Tenure's
   const LockName name_;
+  const std::string owner_;
   const Millis lease_;
   std::string token_;
   std::optional<Fence> fence_;
-  Millis until_{0};  // of the lease as it was granted
   std::stop_source lost_;
   std::uint64_t kept_ = 0;
   std::string why_lost_;
+  // A renewal that is under way must not follow the release.
+  Mutex mutex_;
+  int holds_ TENURE_GUARDED_BY(mutex_) = 1;
+  bool is_over_ TENURE_GUARDED_BY(mutex_) = false;
   LeaseKeeper keeper_;  // the last: what it calls uses all the rest
 };
 
@@ -162,8 +213,8 @@ int report_unlocked(const LockErrand& errand, const HeldLock& lock, const Child&
   const char* const advice =
       lock.fence() ? "What it guards may have been entered by another meanwhile: only a resource that checks "
                      "TENURE_FENCE is safe from that."
-                   : "What it guards may have been entered by another meanwhile. The lease is not renewed here: give "
-                     "the command the time it takes with --lease TIME.";
+                   : "What it guards may have been entered by another meanwhile. There is no fence here that could "
+                     "keep the two apart.";
   complain(errand.desk, errand.json, ErrorCode::kExpired,
            fmt::format("lock {} was lost while the command ran, which ended with {}{}{}", name, child.ending(),
                        lock.why_lost().empty() ? "" : ": ", lock.why_lost()),
@@ -189,10 +240,10 @@ std::string lock_name(const LockName& lock) {
 
 int run_locked(const LockErrand& errand, Signals& signals, const LockOptions& options) {
   const LockName name{.domain = options.domain, .identifier = options.identifier, .space = options.space};
-  HeldLock lock(errand.locks, name, options.lease.value_or(kRenewedLease), errand.desk.clock);
+  HeldLock lock(errand.locks, name, options.lease, errand.desk);
   {
     StopOnSignal stop(signals);
-    const bool is_held = lock.acquire(errand.desk, options.wait, stop.token());
+    const bool is_held = lock.acquire(errand.desk.entropy, options.wait, stop.token());
     const auto signal = stop.finish();
     if (signal) {
       if (is_held) lock.release(errand.desk);

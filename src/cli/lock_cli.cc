@@ -17,8 +17,7 @@ void add_lock(CLI::App& app, PlaceOptions& place, const std::vector<std::string>
   LockOptions& options = *command.options;
   add_names(*command.app, options.domain, options.identifier, options.space);
   add_duration(*command.app, "--lease", options.lease,
-               "It frees itself so long after this process has died; renewed until the command ends [30s]. On "
-               "Hazelcast it is not renewed: the command is stopped when it is over [1h]");
+               "It frees itself so long after this process has died; renewed until the command ends [30s]");
   add_duration(*command.app, "--wait", options.wait, "At most so long, 0s: not at all; then status 75 [for ever]");
   add_duration(*command.app, "--grace", options.grace,
                "If the lock is lost, the time from SIGTERM to SIGKILL for the command [10s]");
@@ -36,7 +35,7 @@ void add_lock(CLI::App& app, PlaceOptions& place, const std::vector<std::string>
       "Examples:\n  tenure lock nightly backup -- ./backup.sh\n"
       "  tenure lock nightly backup --wait 0s -- ./backup.sh || echo somebody else does it\n"
       "  tenure lock orders 17 -- sh -c 'update --fence $TENURE_FENCE'\n"
-      "  tenure lock --hazelcast 10.0.0.1:5701 nightly backup --lease 2h -- ./backup.sh\n"
+      "  tenure lock --hazelcast 10.0.0.1:5701 nightly backup -- ./backup.sh\n"
       "The command has TENURE_FENCE, TENURE_LOCK_DOMAIN and TENURE_LOCK in its environment. Its exit status is passed\n"
       "on (128+N for the signal N); 70 if the lock was lost while it ran, 75 if it was not to be had, 127 if there is "
       "no\n"

@@ -18,8 +18,8 @@ struct LockOptions {
   std::string identifier{};
   std::string space = std::string(kDefaultSpace);
   std::vector<std::string> command{};
-  std::optional<Millis> lease{};  // absent: as is usual where the lock is
-  std::optional<Millis> wait{};   // absent: as long as it takes
+  Millis lease = std::chrono::seconds(30);
+  std::optional<Millis> wait{};  // absent: as long as it takes
   Millis grace = std::chrono::seconds(10);
   // Members of a Hazelcast cluster that has the lock, with commas between; absent: an authority has it.
   std::optional<std::string> hazelcast{};

@@ -8,9 +8,6 @@
 namespace tenure::cli {
 namespace {
 
-// It cannot be renewed, and a client that is gone is found out by the cluster: so it is what a command may take.
-constexpr Millis kUnrenewedLease = std::chrono::hours(1);
-
 hazelcast::Settings settings_of_cluster(const Desk& desk, const Place& place, const LockOptions& options) {
   hazelcast::Settings settings;
   settings.addresses.clear();
@@ -49,9 +46,7 @@ int run_locked_on_hazelcast(const Desk& desk, const PlaceOptions& options, Signa
   if (!place) return tell(place.error().code, place.error().message);
   try {
     const auto locks = hazelcast::connect(settings_of_cluster(desk, *place, lock));
-    LockOptions with_lease = lock;
-    with_lease.lease = lock.lease.value_or(kUnrenewedLease);
-    return run_locked({.desk = desk, .locks = *locks, .json = options.json}, signals, with_lease);
+    return run_locked({.desk = desk, .locks = *locks, .json = options.json}, signals, lock);
   } catch (const Error& error) {
     return tell(error.code(), error.what());
   } catch (const std::invalid_argument& error) {

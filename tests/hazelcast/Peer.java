@@ -79,6 +79,9 @@ public class Peer {
         case "unlock":
           locks(words[1]).unlock(words[2]);
           return "done";
+        case "force":
+          locks(words[1]).forceUnlock(words[2]);
+          return "done";
         case "locked":
           return Boolean.toString(locks(words[1]).isLocked(words[2]));
         case "cycles":  // MAP THREADS SECONDS: how many locks and unlocks a second, and the slow ones' time

@@ -33,12 +33,18 @@ TEST_F(HazelcastCommand, RunsUnderALockThatJavaSeesAndHasNoFence) {
   EXPECT_EQ(java().ask("locked soft-locks orders::command"), "false");
 }
 
-TEST_F(HazelcastCommand, IsStoppedWhenTheLeaseIsOverAndSaysThatTheLockIsLost) {
-  Child holder(words({"orders", "short", "--lease", "500ms", "--", "sleep", "600"}), STDOUT_FILENO);
+TEST_F(HazelcastCommand, KeepsTheLockBeyondItsLeaseAndIsStoppedWhenItIsTakenAway) {
+  Child holder(words({"orders", "kept", "--lease", "1s", "--", "sh", "-c", "echo in; exec sleep 600"}), STDOUT_FILENO);
+  EXPECT_EQ(holder.hear(), "in");
+  EXPECT_EQ(java().ask("try soft-locks orders::kept 2500 1000"), "false");
+  EXPECT_EQ(java().ask("force soft-locks orders::kept"), "done");
   EXPECT_EQ(holder.end(), 70);
-  Child waiter(words({"orders", "short", "--wait", "60s", "--", "echo", "in"}), STDOUT_FILENO);
+  // And it was not taken again.
+  EXPECT_EQ(java().ask("locked soft-locks orders::kept"), "false");
+  Child waiter(words({"orders", "kept", "--wait", "60s", "--", "echo", "in"}), STDOUT_FILENO);
   EXPECT_EQ(waiter.hear(), "in");
   EXPECT_EQ(waiter.end(), 0);
+  EXPECT_EQ(java().ask("locked soft-locks orders::kept"), "false");
 }
 
 TEST_F(HazelcastCommand, SaysWhatIsWrong) {
