@@ -93,22 +93,6 @@ TEST_F(HazelcastMembers, WhatHazelcastCannotDoIsSaid) {
   EXPECT_THROW(backend->release({.lock = {.domain = "d", .identifier = "1"}, .token = "none"}), NotHeld);
 }
 
-TEST_F(HazelcastMembers, SettingsThatCannotBeAreRefused) {
-  const auto refuses = [](auto change) {
-    hazelcast::Settings wrong = settings();
-    change(wrong);
-    EXPECT_THROW(hazelcast::connect(wrong), InvalidRequest);
-  };
-  refuses([](auto& wrong) { wrong.addresses.clear(); });
-  refuses([](auto& wrong) { wrong.addresses = {"127.0.0.1:port"}; });
-  refuses([](auto& wrong) { wrong.delimiter.clear(); });
-  refuses([](auto& wrong) { wrong.timeout = 0ms; });
-  refuses([](auto& wrong) { wrong.heartbeat_interval = -1ms; });
-  const auto backend = hazelcast::connect(settings());
-  EXPECT_THROW((void)backend->is_locked({.domain = "a::b", .identifier = "1"}), InvalidRequest);
-  EXPECT_THROW((void)backend->is_locked({.domain = "a", .identifier = ""}), InvalidRequest);
-}
-
 TEST_F(HazelcastMembers, AnotherClustersNameIsRefused) {
   hazelcast::Settings wrong = settings();
   wrong.cluster = "another";
