@@ -70,7 +70,7 @@ TEST_F(HazelcastLocksTest, WhoHasLostALockAndWantsItAgainWaitsForIt) {
   const auto other = locks->acquire(by("you"));
   ASSERT_TRUE(other);
   auto waiter = std::async(std::launch::async, [&] { return locks->acquire(by("me"), 1h); });
-  await([&] { return member.waiting() == 1; });
+  await([&] { return member.waits == 1; });
   locks->release({.lock = kLock, .token = other->token});
   EXPECT_TRUE(waiter.get());
 }
@@ -81,7 +81,7 @@ TEST_F(HazelcastLocksTest, AWaitThatWasStoppedLeavesNothingBehind) {
   const auto grant = locks->acquire(by("me"));
   std::stop_source stop;
   auto waiter = std::async(std::launch::async, [&] { return locks->acquire(by("you"), 1h, stop.get_token()); });
-  await([&] { return member.waiting() == 1; });
+  await([&] { return member.waits == 1; });
   stop.request_stop();
   EXPECT_FALSE(waiter.get());
   locks->release({.lock = kLock, .token = grant->token});
@@ -92,12 +92,11 @@ TEST_F(HazelcastLocksTest, AWaitIsAskedForAgainWhenItsConnectionBreaks) {
   const auto locks = connect(settings_for(member));
   const auto grant = locks->acquire(by("me"));
   auto waiter = std::async(std::launch::async, [&] { return locks->acquire(by("you"), 1h); });
-  for (int i = 0; i < 3; ++i) {
-    await([&] { return member.waiting() == 1; });
+  for (int i = 1; i <= 3; ++i) {
+    await([&] { return member.waits == i; });
     member.drop_all();
-    await([&] { return member.waiting() == 0; });
   }
-  await([&] { return member.waiting() == 1; });
+  await([&] { return member.waits == 4; });
   locks->release({.lock = kLock, .token = grant->token});
   EXPECT_TRUE(waiter.get());
 }
@@ -135,16 +134,15 @@ TEST_F(HazelcastLocksTest, ACallThatIsNotAnsweredIsGivenUpAndItsLockGivenBack) {
 }
 
 TEST_F(HazelcastLocksTest, ThatCannotBeReachedAreAnErrorUntilTheyCan) {
-  auto second = std::make_unique<PlayedMember>();
-  const std::uint16_t port = second->port();
-  Settings settings = settings_for(*second);
+  Settings settings = settings_for(member);
   settings.timeout = 100ms;
   const auto locks = connect(settings);
-  second.reset();
+  member.is_shut = true;
+  member.drop_all();
   EXPECT_THROW(locks->acquire(by("me")), LockAcquisitionError);
   EXPECT_THROW(locks->is_locked(kLock), LockAcquisitionError);
   EXPECT_THROW(connect(settings), Unavailable);
-  second = std::make_unique<PlayedMember>(port);
+  member.is_shut = false;
   for (bool is_held = false; !is_held;) {
     try {
       is_held = locks->acquire(by("me")).has_value();

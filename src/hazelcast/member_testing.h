@@ -26,26 +26,22 @@ namespace tenure::hazelcast {
 // Thread-safe.
 class PlayedMember {
  public:
-  // 0: any port.
-  explicit PlayedMember(std::uint16_t port = 0) {
+  PlayedMember() {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int on = 1;
-    ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(port);
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
     EXPECT_EQ(0, ::bind(listener_, generic, sizeof address));
     EXPECT_EQ(0, ::listen(listener_, 16));
     socklen_t size = sizeof address;
     EXPECT_EQ(0, ::getsockname(listener_, generic, &size));
     port_ = ntohs(address.sin_port);
-    threads_.emplace_back([this] { admit(); });
+    porter_ = std::thread([this] { admit(); });
   }
   ~PlayedMember() {
     ::shutdown(listener_, SHUT_RDWR);
-    threads_.front().join();
+    porter_.join();
     drop_all();
     std::deque<std::thread> guests;
     {
@@ -58,12 +54,13 @@ class PlayedMember {
   PlayedMember(const PlayedMember&) = delete;
   PlayedMember& operator=(const PlayedMember&) = delete;
 
-  [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
   std::atomic<std::uint8_t> refusal{0};  // of signing in
   std::atomic<bool> is_mute{false};      // what is asked is done, but not answered
   std::atomic<bool> is_mad{false};       // answers mean nothing
+  std::atomic<bool> is_shut{false};      // new connections end at once
+  std::atomic<int> waits{0};             // how many there were
 
   // Every connection breaks.
   void drop_all() {
@@ -79,10 +76,6 @@ class PlayedMember {
   [[nodiscard]] bool is_free(const std::string& key) {
     const MutexLock lock(mutex_);
     return !locks_.contains(key);
-  }
-  [[nodiscard]] std::size_t waiting() {
-    const MutexLock lock(mutex_);
-    return waiting_.size();
   }
 
  private:
@@ -101,6 +94,10 @@ class PlayedMember {
 
   void admit() {
     for (int guest = 0; (guest = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
+      if (is_shut) {
+        ::close(guest);
+        continue;
+      }
       const MutexLock lock(mutex_);
       open_.push_back(guest);
       guests_.emplace_back([this, guest] { listen(guest); });
@@ -166,6 +163,7 @@ class PlayedMember {
     if (!is_free && held.holder != wish.holder) {
       if (waits) {
         waiting_.push_back(wish);
+        ++waits;
       } else {
         answer(wish, bool_answer(0x011100, wish.correlation, false));
       }
@@ -207,7 +205,7 @@ class PlayedMember {
 
   int listener_ = -1;
   std::uint16_t port_ = 0;
-  std::vector<std::thread> threads_;
+  std::thread porter_;
 
   Mutex mutex_;
   std::deque<std::thread> guests_ TENURE_GUARDED_BY(mutex_);
