@@ -185,12 +185,12 @@ void check(const Settings& settings) {
   for (const std::string& address : settings.addresses) {
     if (const auto where = read_address(address); !where) raise(where.error());
   }
-  for (const auto& [what, time] : {std::pair{"timeout", settings.timeout},
-                                   {"connect_timeout", settings.connect_timeout},
-                                   {"backoff_initial", settings.backoff_initial},
-                                   {"backoff_max", settings.backoff_max},
-                                   {"heartbeat_interval", settings.heartbeat_interval},
-                                   {"heartbeat_timeout", settings.heartbeat_timeout}}) {
+  using Setting = std::pair<const char*, Millis>;
+  for (const auto& [what, time] :
+       {Setting{"timeout", settings.timeout}, Setting{"connect_timeout", settings.connect_timeout},
+        Setting{"backoff_initial", settings.backoff_initial}, Setting{"backoff_max", settings.backoff_max},
+        Setting{"heartbeat_interval", settings.heartbeat_interval},
+        Setting{"heartbeat_timeout", settings.heartbeat_timeout}}) {
     if (time > Millis{0}) continue;
     throw InvalidRequest(ErrorCode::kInvalid, fmt::format("{}: expected more than 0, found {} ms", what, time.count()));
   }
