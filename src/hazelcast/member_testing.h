@@ -157,11 +157,11 @@ class PlayedMember {
     return value;
   }
 
-  void try_lock(const Wish& wish, bool waits) TENURE_REQUIRES(mutex_) {
+  void try_lock(const Wish& wish, bool may_wait) TENURE_REQUIRES(mutex_) {
     Held& held = locks_[wish.key];
     const bool is_free = held.count == 0;
     if (!is_free && held.holder != wish.holder) {
-      if (waits) {
+      if (may_wait) {
         waiting_.push_back(wish);
         ++waits;
       } else {
