@@ -16,9 +16,10 @@ setup: ## install the packages that building and testing need
 	@scripts/setup
 
 .PHONY: run
-run: setup ## build the server and run it on ./tenure-data
+run: setup ## build the server and run it on ./tenure-data, with its console
 	@$(configure) release
-	@$(build) release --target tenured
+	@$(build) release --target tenured tenure
+	@echo 'The console: http://127.0.0.1:8369/. In another terminal, to see something in it: build/release/bin/tenure demo --live'
 	@build/release/bin/tenured --data tenure-data
 
 .PHONY: demo

@@ -1,47 +1,87 @@
 #!/usr/bin/env python3
-"""Writes build/tidy/lint.ninja from build/tidy/compile_commands.json: one clang-tidy run for each file that is compiled.
+"""Writes build/tidy/lint.ninja from build/tidy/compile_commands.json: clang-tidy runs over every source but tests.
 
-Sources come several at a time, as they are compiled (cmake/tenure.cmake). Tests are left out: they are more than half of
-the sources; for them the compilers' warnings do. So are the sources that are compiled once more with planted bugs.
+Tests are more than half of the sources; for them the compilers' warnings do. Sources that are compiled once more with
+planted bugs are checked without them.
+
+Most of a run goes into the headers that a source includes, so the sources of a folder with the same flags are checked
+together, as one file that includes them: a name in an unnamed namespace is used once in a folder. What has a main
+stands alone. The longest run begins first.
 
 clang-tidy compiles what it checks, so the flags of the tidy preset (-Wthread-safety -Werror) apply to it as to
 a compiler. Nothing is compiled twice, and ninja runs it again only where a source, a header it includes, or .clang-tidy
 changed.
 """
 
+import collections
 import json
 import pathlib
+import re
 import shlex
 
 BUILD = pathlib.Path("build/tidy")
+SOURCES_MAX = 14  # of a batch: above it two runs at once are faster than one
 
 RULE = """\
 builddir = build/tidy
 rule tidy
-  command = clang-tidy-19 --quiet -p build/tidy $in 2>$out.err && $
-      $list_headers -MM -MF $out.d -MT $out $in && touch $out
+  command = clang-tidy-19 --quiet $in -- $flags 2>$out.err && $
+      clang++-19 $flags -MM -MF $out.d -MT $out $in && touch $out
   depfile = $out.d
   deps = gcc
   description = tidy $in
 """
 
 
+def is_checked(path):
+    return path.suffix == ".cc" and not path.name.endswith("_test.cc") and "fuzz" not in path.parts
+
+
+def flags_of(command):
+    words = shlex.split(command)
+    del words[words.index("-o"):]  # the command ends with -o <object> -c <source>
+    return tuple(words[1:])
+
+
+def write_batch(number, folder, sources):
+    """A file that includes the sources; itself, if it is one only."""
+    if len(sources) == 1:
+        return sources[0]
+    path = BUILD / "batches" / folder / f"{number}.cc"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(f'#include "{source.resolve()}"\n' for source in sources)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+    return path
+
+
 def main():
     root = pathlib.Path.cwd()
-    commands = {}  # a source of two targets is checked once
-    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
+    flags = {}  # of a source that two targets have: those without planted bugs
+    entries = json.loads((BUILD / "compile_commands.json").read_text())
+    for entry in sorted(entries, key=lambda one: "-DTENURE_PLANTED" in one["command"]):
         path = pathlib.Path(entry["file"])
-        is_batch = path.suffix == ".cxx"
-        text = path.read_text() if is_batch else ""
-        is_test = path.name.endswith("_test.cc") or "_test.cc" in text or "/tests/fuzz/" in f"{path}{text}"
-        if path.is_relative_to(root) and not is_test and not (is_batch and "tenure-sim-planted" in str(path)):
-            commands[path.relative_to(root)] = shlex.split(entry["command"])
+        if path.is_relative_to(root / "build") or not is_checked(path):
+            continue
+        flags.setdefault(path.relative_to(root), flags_of(entry["command"]))
+
+    together = collections.defaultdict(list)
+    for path, its_flags in sorted(flags.items()):
+        alone = path if re.search(r"^int main\(", path.read_text(), re.MULTILINE) else None
+        together[path.parent, its_flags, alone].append(path)
+
+    runs = []
+    for (folder, its_flags, _), sources in together.items():
+        count = -(-len(sources) // SOURCES_MAX)
+        for number in range(count):
+            part = sources[number::count]
+            runs.append((len(part), write_batch(len(runs), folder, part), its_flags))
+    runs.sort(key=lambda run: run[0], reverse=True)
 
     lines = [RULE]
-    for path, command in sorted(commands.items()):
-        del command[command.index("-o"):]  # the command ends with -o <object> -c <source>
+    for _, path, its_flags in runs:
         lines.append(f"build {BUILD}/ok/{path}: tidy {path} | .clang-tidy")
-        lines.append(f"  list_headers = {shlex.join(command)}")
+        lines.append(f"  flags = {shlex.join(its_flags)}")
     (BUILD / "lint.ninja").write_text("\n".join(lines) + "\n")
 
 

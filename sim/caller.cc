@@ -53,6 +53,7 @@ void Caller::stall(Millis time) {
 
 void Caller::retire() {
   is_retired_ = true;
+  forget();
   ports_.agenda.after(Millis{1}, [this] { ports_.server.hang_up(connection_); });
 }
 

@@ -10,6 +10,8 @@
 
 #include "agenda.h"
 #include "base/dice.h"
+#include "cable.h"
+#include "machine_clock.h"
 #include "network.h"
 #include "request.h"
 #include "server.h"
@@ -42,6 +44,8 @@ class Caller {
     Checker& checker;
     Gossip& gossip;
     std::uint64_t& connections;  // counts them
+    Cables& cables;
+    const MachineClock& clock;  // the authority's
   };
 
   Caller(std::string name, Ports ports, std::uint64_t seed);
@@ -65,6 +69,9 @@ class Caller {
   // How long until it acts again.
   virtual Millis pace() { return Millis{dice_.between(5, 120)}; }
 
+  // Does something later, unless it has crashed by then; when it stalls, once it wakes.
+  void plan(Millis delay, std::function<void()> event);
+  [[nodiscard]] std::uint64_t life() const { return life_; }
   // A place for the texts of the next request.
   Texts& texts() { return *texts_; }
   std::string_view keep(std::string text) { return texts_->keep(std::move(text)); }
@@ -93,7 +100,6 @@ class Caller {
  private:
   using OnReply = std::function<void(const Reply&)>;
 
-  void plan(Millis delay, std::function<void()> event);
   void plan_act(Millis delay);
   void send(Letter letter, OnReply on_reply);
   void transmit(const Mail& mail, const std::shared_ptr<bool>& is_answered, int tries);

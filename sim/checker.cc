@@ -60,8 +60,14 @@ void Checker::begin_life(const Engine& engine, const NotedJournal& journal, cons
   ends_.clear();
   cases_.clear();
   replied_.clear();
+  const bool is_first = started_at_ == Instant{};
+  const Instant would_be = now();
   started_at_ = std::max(clock.wall(), shadow_->last_stamp());
   boot_at_start_ = clock.boot();
+  if (!is_first && now() > would_be) {
+    tally_.count(Fault::kTimeLeapt);
+    beliefs_.leap();
+  }
   laws_.sessions().begin_life();
   for (const auto& [session, grace] : shadow_->locks().sessions()) laws_.sessions().find(session, started_at_, grace);
 }
@@ -123,6 +129,10 @@ void Checker::advance() {
   require(breach_.empty(), "{}", breach_);
 }
 
+void Checker::judge_beliefs() const {
+  if (clock_ != nullptr) beliefs_.check(now());
+}
+
 void Checker::take_frame(const Frame& frame) {
   if (frame.payload.empty()) {  // it only vouches for those before it
     position_ = frame.sequence;
@@ -149,6 +159,7 @@ void Checker::take_frame(const Frame& frame) {
             frame.sequence);
   }
   if (owner.of != nullptr) {
+    judge_call(*owner.of->letter, frame.payload);
     laws_.judge(owner.of->letter->request, owner.expectation->reply, true);
     owner.of->expected = text_of(owner.expectation->reply);
     owner.of->has_frame = true;
@@ -165,6 +176,8 @@ void Checker::apply(const Frame& frame) {
     const Broken broken = shadow_->apply(frame.stamp, record);
     require(broken == nullptr, "frame {}: {} breaks the invariant: {}", frame.sequence, to_json(record),
             broken == nullptr ? "" : broken);
+    beliefs_.see(record);
+    judge_ends(record);
     tally_.count(record);
   }
   position_ = frame.sequence;
@@ -172,6 +185,22 @@ void Checker::apply(const Frame& frame) {
   ++applied_;
   digests_.emplace(frame.sequence, shadow_->digest());
   if (digests_.size() > kDigestsKept) digests_.erase(digests_.begin());
+}
+
+// What makes it no second effect if a call is asked for again.
+void Checker::judge_ends(const Record& record) {
+  if (const auto* kept = std::get_if<record::Forgotten>(&record)) calls_.forget(kept->name);
+  if (const auto* lock = std::get_if<record::LockExpired>(&record)) calls_.end(lock->token);
+  if (const auto* lock = std::get_if<record::LockForced>(&record)) calls_.end(lock->token);
+  if (const auto* lock = std::get_if<record::LockReleased>(&record); lock != nullptr && lock->holds == 0) {
+    calls_.end(lock->token);
+  }
+}
+
+void Checker::judge_call(const Letter& letter, std::string_view payload) {
+  if (letter.call == 0) return;
+  if (letter.gives_back) return calls_.undo(letter.call);
+  for (const Record& record : records_in(payload)) calls_.see(letter.call, record);
 }
 
 void Checker::check_stamp(const FrameNote& note) {
@@ -277,6 +306,7 @@ void Checker::check_line(const Case& owner, const FrameNote& note) const {
 void Checker::finish(const Engine& engine) {
   advance();
   laws_.finish();
+  calls_.finish();
   require(notes_.empty(), "{} frames never became durable", notes_.size());
   const auto [live, anew] =
       engine.inspect([](const State& state) { return std::pair(state.digest(), state.recompute_digest()); });

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "authority/engine.h"
+#include "beliefs.h"
 #include "breach.h"
+#include "call_law.h"
 #include "evidence.h"
 #include "expectation.h"
 #include "laws.h"
@@ -36,6 +38,8 @@ class Checker {
   // It is gone, and with it all that was not answered.
   void end_life() { journal_ = nullptr; }
   [[nodiscard]] Laws& laws() { return laws_; }
+  [[nodiscard]] Beliefs& beliefs() { return beliefs_; }
+  [[nodiscard]] CallLaw& calls() { return calls_; }
 
   // --- requests ---
   // What a request that is sent now may count on.
@@ -61,6 +65,8 @@ class Checker {
 
   // Judges everything that has become durable since.
   void advance();
+  // Judges what holders believe at this instant, whether the authority is up or not.
+  void judge_beliefs() const;
   // The last words, when nothing is open any more.
   void finish(const Engine& engine);
   // From now on the authority has no excuse.
@@ -80,6 +86,8 @@ class Checker {
   // --- frames ---
   void take_frame(const Frame& frame);
   void apply(const Frame& frame);
+  void judge_ends(const Record& record);
+  void judge_call(const Letter& letter, std::string_view payload);
   [[nodiscard]] bool is_made_by_time(const FrameNote& note, const Record& first) const;
   struct Owner {
     Case* of = nullptr;
@@ -121,6 +129,8 @@ class Checker {
   Instant last_stamp_;
   std::map<std::uint64_t, Digest> digests_{{0, State().digest()}};  // behind recent frames
   Laws laws_;
+  Beliefs beliefs_;
+  CallLaw calls_;
 
   std::deque<FrameNote> notes_;  // of frames that are not in it yet
   std::map<std::uint64_t, Case> cases_;

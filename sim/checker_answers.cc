@@ -152,6 +152,9 @@ void Checker::conclude(Case& of) {
   require(of.has_frame ? of.position > of.floor : of.position >= of.floor,
           "request {}: {} was sent after an answer that rests on frame {}, and itself rests on {}", of.number,
           text_of(of.letter->request), of.floor, of.position);
+  if (of.letter->call != 0 && !of.has_frame && calls_.has_effect(of.letter->call)) {
+    tally_.count(Fault::kRepeatAnswered);
+  }
   floor_ = std::max(floor_, of.position);
   laws_.acknowledge(*of.reply);
   cases_.erase(of.number);

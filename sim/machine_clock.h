@@ -33,4 +33,33 @@ class MachineClock final : public Clock {
   std::int64_t rate_ = kTrue;
 };
 
+// The clock of a caller's machine. It gains on the authority's or loses, within what the margin of a short lease allows
+// for: margin_of in client/local_lease.h. One thread.
+class CallerClock final : public Clock {
+ public:
+  static constexpr std::int64_t kApart = 30;  // thousandths, at most
+
+  explicit CallerClock(const MachineClock& authority) : authority_(authority) {}
+
+  [[nodiscard]] Instant wall() const override { return Instant{0} + boot(); }
+  [[nodiscard]] Millis boot() const override {
+    return boot_ + (authority_.boot() - since_) * rate_ / MachineClock::kTrue;
+  }
+  void drift(std::int64_t rate) {
+    boot_ = boot();
+    since_ = authority_.boot();
+    rate_ = rate;
+  }
+  // How long the world takes until it has gone on by this much, if no clock changes its pace.
+  [[nodiscard]] Millis until(Millis ahead) const {
+    return authority_.until(Millis{(ahead.count() * MachineClock::kTrue + rate_ - 1) / rate_});
+  }
+
+ private:
+  const MachineClock& authority_;
+  Millis boot_{0};
+  Millis since_{0};
+  std::int64_t rate_ = MachineClock::kTrue;
+};
+
 }  // namespace tenure::sim

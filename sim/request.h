@@ -2,6 +2,7 @@
 // twice.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -55,7 +56,9 @@ class Texts {
 struct Letter {
   std::shared_ptr<Texts> texts;
   Request request;
-  Millis block{0};  // how long it waits for an answer that is not empty
+  Millis block{0};         // how long it waits for an answer that is not empty
+  std::uint64_t call = 0;  // of a program that it is for, or whose grant it gives back; see CallLaw
+  bool gives_back = false;
 };
 
 // One line each: what is asked, and what is answered. Two replies that say the same have the same text.

@@ -7,6 +7,7 @@
 namespace tenure::sim {
 namespace {
 
+constexpr const char* kPowerLost = "power lost";
 constexpr Millis kIdle{50};  // after it the last batch is vouched for
 
 }  // namespace
@@ -77,6 +78,7 @@ void Server::end_life(const char* how, const std::function<void()>& end) {
   stalled_until_ = Millis{0};
   ++life_;
   end();
+  if (on_end_) on_end_(std::string_view(how) == kPowerLost);
   plan(Millis{is_calm_ ? 1 : dice_.between(5, 400)}, [this] { start(); });
 }
 
@@ -85,7 +87,7 @@ void Server::kill() {
 }
 
 void Server::lose_power(FaultyFiles::Damage damage) {
-  if (is_up()) end_life("power lost", [this, damage] { ports_.disk.lose_power(damage); });
+  if (is_up()) end_life(kPowerLost, [this, damage] { ports_.disk.lose_power(damage); });
 }
 
 void Server::close() {
@@ -210,12 +212,15 @@ void Server::answer(std::uint64_t number, const Mail& mail, Reply reply) {
   if (gone_.contains(mail.connection)) {
     // Not a byte of it can be delivered.
     const auto* const granted = std::get_if<Result<std::optional<LockGrant>>>(&reply);
-    if (granted != nullptr && *granted && **granted) give_back(mail, ***granted);
+    const bool has_id = request_id_of(mail.letter->request).has_value();
+    if (granted != nullptr && *granted && **granted && !has_id) give_back(mail, ***granted);
     return;
   }
   const auto found = connections_.find(mail.connection);
   if (found != connections_.end()) found->second.waits.erase(number);
-  if (mail.reply_to) ports_.network.carry([mail, reply = std::move(reply)] { mail.reply_to(reply); });
+  if (!mail.reply_to) return;
+  if (mail.is_wired) return mail.reply_to(reply);
+  ports_.network.carry([mail, reply = std::move(reply)] { mail.reply_to(reply); });
 }
 
 void Server::give_back(const Mail& mail, const LockGrant& grant) {
@@ -228,6 +233,8 @@ void Server::give_back(const Mail& mail, const LockGrant& grant) {
   request.token = letter->texts->keep(grant.token);
   request.cause = ReleaseCause::kUndelivered;
   letter->request = request;
+  letter->call = mail.letter->call;
+  letter->gives_back = true;
   plan(Millis{0}, [this, letter] { process({.letter = letter, .floor = ports_.checker.floor()}); });
 }
 

@@ -30,6 +30,7 @@ struct Mail {
   std::shared_ptr<const Letter> letter;
   std::uint64_t floor = 0;  // see Checker::floor
   std::function<void(const Reply&)> reply_to{};
+  bool is_wired = false;  // over a connection that carries its answer itself
 };
 
 // One thread.
@@ -54,6 +55,8 @@ class Server {
   // Starts on what is on the disk; if it fails it is tried again, until it succeeds.
   void start();
   [[nodiscard]] bool is_up() const { return engine_ != nullptr; }
+  // Told when it ends; whether the power failed.
+  void on_end(std::function<void(bool is_power_lost)> told) { on_end_ = std::move(told); }
 
   // From the network. What arrives while it is down is lost.
   void hear(const Mail& mail);
@@ -110,6 +113,7 @@ class Server {
   Millis stalled_until_{0};
   Millis slow_until_{0};
   bool is_calm_ = false;
+  std::function<void(bool is_power_lost)> on_end_;
 
   // This life.
   std::unique_ptr<NotedEntropy> entropy_;

@@ -6,11 +6,11 @@ namespace {
 
 constexpr std::uint64_t kDomains = 5;
 constexpr std::uint64_t kLocks = 3;
-constexpr std::size_t kRemembered = 10;
+constexpr std::size_t kClaimsKept = 10;
 
 void remember(std::vector<Claim>& claims, const Claim& claim) {
   claims.push_back(claim);
-  if (claims.size() > kRemembered) claims.erase(claims.begin());
+  if (claims.size() > kClaimsKept) claims.erase(claims.begin());
 }
 
 }  // namespace

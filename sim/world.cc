@@ -35,12 +35,16 @@ World::World(std::uint64_t seed, Story::Listener listener)
       disk_(tally_, seed * kSeedStep + 1),
       network_(agenda_, tally_, seed * kSeedStep + 3),
       checker_(settings_, tally_),
-      server_(settings_, {agenda_, story_, tally_, checker_, network_, clock_, disk_}, seed * kSeedStep + 4) {}
+      server_(settings_, {agenda_, story_, tally_, checker_, network_, clock_, disk_}, seed * kSeedStep + 4),
+      cables_({agenda_, story_, tally_, server_, checker_, connections_}, seed * kSeedStep + 5) {
+  server_.on_end([this](bool is_power_lost) { cables_.end_all(is_power_lost); });
+}
 
 template <class C>
 void World::add_callers(const char* name, int count) {
   for (int i = 0; i < count; ++i) {
-    const Caller::Ports ports{agenda_, story_, tally_, network_, server_, checker_, gossip_, connections_};
+    const Caller::Ports ports{agenda_,  story_,  tally_,       network_, server_,
+                              checker_, gossip_, connections_, cables_,  clock_};
     callers_.push_back(
         std::make_unique<C>(fmt::format("{}{}", name, i), ports, seed_ * kSeedStep + 10 + callers_.size()));
     callers_.back()->begin();
@@ -52,6 +56,7 @@ void World::step() {
   agenda_.run_next();
   tally_.count_event();
   checker_.advance();
+  checker_.judge_beliefs();
 }
 
 void World::run() {
@@ -60,6 +65,7 @@ void World::run() {
   add_callers<Worker>("worker", 3);
   add_callers<Orchestrator>("orchestrator", 2);
   add_callers<LockUser>("user", 4);
+  add_callers<Program>("program", 3);
   plan_mischief();
   while (tally_.events() < kEvents) step();
   come_to_rest();
@@ -109,7 +115,7 @@ void World::harm_server() {
 }
 
 void World::harm_machine() {
-  switch (dice_.roll(4)) {
+  switch (dice_.roll(5)) {
     case 0: {
       const Millis by{dice_.between(100, 5000)};
       const bool ahead = dice_.one_in(2);
@@ -126,6 +132,8 @@ void World::harm_machine() {
       tally_.count(Fault::kMachineSuspended);
       story_.tell("machine is suspended");
       return server_.stall(Millis{dice_.between(500, 4000)});
+    case 3:
+      return cables_.cut_one();
     default:
       return server_.slow_disk(Millis{dice_.between(100, 1000)});
   }
@@ -168,6 +176,7 @@ void World::come_to_rest() {
   story_.tell("from now on nothing goes wrong");
   is_calm_ = true;
   network_.calm();
+  cables_.calm();
   disk_.free();
   disk_.mend();
   if (disk_.is_down()) server_.lose_power(FaultyFiles::Damage::kTear);

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "agenda.h"
+#include "cable.h"
 #include "callers.h"
 #include "checker.h"
 #include "disk.h"
 #include "machine_clock.h"
 #include "network.h"
+#include "program.h"
 #include "server.h"
 #include "story.h"
 #include "tally.h"
@@ -56,6 +58,7 @@ class World {
   Server server_;
   Gossip gossip_;
   std::uint64_t connections_ = 0;
+  Cables cables_;
   std::vector<std::unique_ptr<Caller>> callers_;
   bool is_calm_ = false;
 };

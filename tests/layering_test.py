@@ -15,11 +15,12 @@ MAY_USE = {
     "journal": ["base"],
     "authority": ["base", "core", "journal"],
     "users": ["base"],
+    "tls": ["base"],
     "wire": ["base", "core", "authority", "users"],
     "etcd": ["base", "core", "journal", "authority"],
-    "hazelcast": ["base", "core", "journal", "authority"],
-    "client": ["base", "core", "authority", "wire", "hazelcast"],
-    "server": ["base", "core", "journal", "authority", "users", "wire", "etcd", "hazelcast"],
+    "hazelcast": ["base", "core", "journal", "authority", "tls"],
+    "client": ["base", "core", "authority", "wire", "tls", "hazelcast"],
+    "server": ["base", "core", "journal", "authority", "users", "wire", "tls", "etcd", "hazelcast"],
     "cli": ["base", "core", "journal", "authority", "users", "wire", "etcd", "hazelcast", "client", "server"],
 }
 EVERYWHERE = list(MAY_USE)

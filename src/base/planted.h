@@ -23,7 +23,11 @@ namespace tenure {
   X(kRequestIdForgottenEarly, "request_id_forgotten_early") \
   X(kLeaseExpiresEarly, "lease_expires_early")              \
   X(kWaitersServedLastFirst, "waiters_served_last_first")   \
-  X(kRefusedBeforeDurable, "refused_before_durable")
+  X(kRefusedBeforeDurable, "refused_before_durable")        \
+  X(kDeadlineFromAnswer, "deadline_from_answer")            \
+  X(kMarginMissing, "margin_missing")                       \
+  X(kFreshIdAfterLostAnswer, "fresh_id_after_lost_answer")  \
+  X(kForceWithoutFence, "force_without_fence")
 
 enum class PlantedBug : std::uint8_t {
 #define TENURE_X(symbol, name) symbol,

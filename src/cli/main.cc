@@ -14,6 +14,7 @@
 #include "cli/demo.h"
 #include "cli/exit_status.h"
 #include "cli/journal_cli.h"
+#include "cli/live_demo.h"
 #include "cli/lock_cli.h"
 #include "cli/server_cli.h"
 #include "cli/task_cli.h"
@@ -22,14 +23,41 @@
 
 namespace {
 
-void add_demo(CLI::App& app, tenure::cli::DemoOptions& options, tenure::cli::Chosen& chosen) {
-  CLI::App* command =
-      app.add_subcommand("demo", "Tell how Tenure works: a lost lease, a domain's backlog, a lock that expires");
-  command->add_flag("--plain", options.plain, "No colours (also when the output is no terminal)");
-  command->add_option("--keep", options.keep, "Keep the journal in this folder, which is empty or missing")
+struct DemoChoice {
+  tenure::cli::DemoOptions told{};
+  tenure::cli::LiveDemoOptions live{};
+  bool is_live = false;
+
+  [[nodiscard]] int run(const tenure::cli::Desk& desk, const tenure::cli::PlaceOptions& place) const {
+    if (!is_live) return run_demo(desk, told);
+    const tenure::cli::Signals signals({SIGINT, SIGTERM, SIGHUP});
+    return run_errand(desk, place,
+                      [&](const tenure::cli::Errand& errand) { return run_live_demo(errand, signals, live); });
+  }
+};
+
+void add_demo(CLI::App& app, tenure::cli::PlaceOptions& place, tenure::cli::Chosen& chosen) {
+  const tenure::cli::Command<DemoChoice> command{
+      app.add_subcommand("demo", "Tell how Tenure works: a lost lease, a domain's backlog, a lock that expires")};
+  DemoChoice& options = *command.options;
+  command.app->add_flag("--plain", options.told.plain, "No colours (also when the output is no terminal)");
+  command.app->add_option("--keep", options.told.keep, "Keep the journal in this folder, which is empty or missing")
       ->type_name("FOLDER");
-  command->footer("Example:\n  tenure demo --keep /tmp/demo && tenure journal dump /tmp/demo");
-  command->callback([&] { chosen = [&](const tenure::cli::Desk& desk) { return run_demo(desk, options); }; });
+  auto* live =
+      command.app->add_flag("--live", options.is_live, "Fill a running server with work instead, for its console");
+  command.app->add_option("--pace", options.live.pace, "How busy it is, with --live: 1 is for people to follow")
+      ->needs(live)
+      ->type_name("X")
+      ->check(CLI::Range(0.1, 100.0).description(""));
+  tenure::cli::add_duration(*command.app, "--for", options.live.time, "How long, with --live [until Ctrl-C]")
+      ->needs(live);
+  add_place(*command.app, place);
+  command.app->footer(
+      "Examples:\n  tenure demo --keep /tmp/demo && tenure journal dump /tmp/demo\n"
+      "  tenure demo --live --server 127.0.0.1:8368");
+  command.app->callback([&chosen, &place, kept = command.options] {
+    chosen = [&place, kept](const tenure::cli::Desk& desk) { return kept->run(desk, place); };
+  });
 }
 
 // The words behind `--` of a command that runs another: CLI11 would take some of them apart. They are taken out of
@@ -72,7 +100,6 @@ int main(int argc, char** argv) {
   app.footer(footer_text());
 
   tenure::cli::Chosen chosen;
-  tenure::cli::DemoOptions demo;
   tenure::cli::PlaceOptions place;
   add_place(app, place);
   add_task_commands(app, place, chosen);
@@ -80,7 +107,7 @@ int main(int argc, char** argv) {
   add_work_command(app, place, behind, chosen);
   add_lock_commands(app, place, behind, chosen);
   add_server_commands(app, place, chosen);
-  add_demo(app, demo, chosen);
+  add_demo(app, place, chosen);
   add_completion_command(app, chosen);
   add_journal_commands(app, chosen);
   add_user_commands(app, chosen);

@@ -77,10 +77,9 @@ Reply expect_answer(const Answer& answer, std::string_view domain = {}) {
 
 // The answer to a plain request of a book, or its exception.
 template <wire::BookRequest Request>
-wire::BookReply<Request> expect(const Desk& desk, const Request& request, Repeat repeat = Repeat::kFreely,
-                                std::string_view domain = {}) {
-  return expect_answer<wire::BookReply<Request>>(ask(desk, make_call(desk, wire::write_request(request), repeat)),
-                                                 domain);
+wire::BookReply<Request> expect(const Desk& desk, const Request& request, std::string_view domain = {}) {
+  return expect_answer<wire::BookReply<Request>>(
+      ask(desk, make_call(desk, wire::write_request(request), kRepeat<Request>)), domain);
 }
 
 // The caller's request id, or one that is made up; and whose it is.

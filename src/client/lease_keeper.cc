@@ -7,12 +7,8 @@
 
 namespace tenure {
 
-Millis margin_of(Millis lease) {
-  return std::min(std::clamp<Millis>(lease / 20, Millis{1}, std::chrono::seconds(1)) + lease / 1000, lease / 2);
-}
-
 std::uint64_t LeaseKeeper::keep(Millis sent, Millis remaining, Millis lease, Renew renew, std::stop_source lost) {
-  const Millis deadline = sent + remaining - margin_of(lease);
+  const Millis deadline = local_deadline({sent, now()}, remaining, margin_of(lease, remaining));
   const MutexLock lock(mutex_);
   const std::uint64_t number = ++numbers_;
   kept_.emplace(number, Kept{.deadline = deadline,
@@ -20,7 +16,7 @@ std::uint64_t LeaseKeeper::keep(Millis sent, Millis remaining, Millis lease, Ren
                              .renew = std::move(renew),
                              .lost = std::move(lost),
                              .watching = watch(deadline, number),
-                             .renewing = renew_at(sent + std::min(lease, remaining) / 3, number)});
+                             .renewing = renew_at(first_renewal(sent, remaining, lease), number)});
   return number;
 }
 
@@ -85,7 +81,7 @@ void LeaseKeeper::renew(std::uint64_t number) {
     lease = found->second.lease;
   }
   const Millis sent = now();
-  Millis next = sent + std::max<Millis>(lease / 3, Millis{1});
+  Millis next = next_renewal(sent, lease);
   try {
     const Renewed renewed = renew();
     if (!renewed.remaining) {
@@ -97,12 +93,13 @@ void LeaseKeeper::renew(std::uint64_t number) {
       const auto found = kept_.find(number);
       if (found == kept_.end()) return;
       Millis& deadline = found->second.deadline;
-      deadline = std::max(deadline, sent + *renewed.remaining - margin_of(lease));
+      deadline =
+          std::max(deadline, local_deadline({sent, now()}, *renewed.remaining, margin_of(lease, *renewed.remaining)));
     }
     if (renewed.is_last) return;
   } catch (const Error&) {
-    // Sooner, for as long as the deadline allows.
-    next = now() + std::max<Millis>(lease / 12, Millis{1});
+    // For as long as the deadline allows.
+    next = renewal_after_failure(now(), lease);
   }
   const MutexLock lock(mutex_);
   const auto found = kept_.find(number);

@@ -12,11 +12,9 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "client/alarms.h"
+#include "client/local_lease.h"
 
 namespace tenure {
-
-// Some of a lease is given away, so that a holder stops first.
-Millis margin_of(Millis lease);
 
 // Thread-safe. The clock outlives it.
 class LeaseKeeper {

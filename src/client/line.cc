@@ -258,8 +258,7 @@ void Line::break_off(std::string reason, Millis now) {
 }
 
 Failure Line::unanswered(const Call& call) const {
-  const bool may_be_done = call.is_repeated || call.sent_at >= Millis{0};
-  if (!may_be_done) {
+  if (!call.may_be_done()) {
     return {.code = ErrorCode::kUnavailable,
             .message = fmt::format("{}: no connection in time, nothing was asked: {}", exchange_.address(), trouble_)};
   }

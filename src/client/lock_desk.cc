@@ -8,13 +8,16 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "client/lease_keeper.h"
 
 namespace tenure {
 namespace {
 
 // In a row: then it is the lease that is too short, not the network that was slow.
 constexpr int kTooLateMax = 5;
+
+bool has_ended(const Error& error) {
+  return error.code() == ErrorCode::kExpired || error.code() == ErrorCode::kNotHeld;
+}
 
 }  // namespace
 
@@ -172,8 +175,8 @@ std::optional<LockDesk::Granted> LockDesk::ask_once(const Key& key, Millis wait,
   try {
     grant = backend_.acquire(request, piece, stop);
   } catch (const SoftLockError& error) {
-    // It was granted, but the answer was lost, and then the lock: nobody has entered by it.
-    if (error.code() != ErrorCode::kExpired && error.code() != ErrorCode::kNotHeld) throw;
+    // An earlier try was granted, its answer lost, and the lock before it could be asked for again.
+    if (!has_ended(error)) throw;
     *again = true;
     return std::nullopt;
   }
@@ -186,24 +189,37 @@ std::optional<LockDesk::Granted> LockDesk::ask_once(const Key& key, Millis wait,
     *again = true;
     return std::nullopt;
   }
-  Millis deadline = sent + grant->remaining - margin_;
-  if (locks_ != nullptr && deadlines_.now() - sent > margin_) deadline = count_anew(request, *grant, deadline);
+  const Asked asked{.sent = sent, .answered = deadlines_.now()};
+  Millis deadline = deadline_of(asked, grant->remaining);
+  *again = wait > Millis{0};
+  if (locks_ != nullptr && is_worth_counting_anew(asked, margin_)) {
+    const auto counted = count_anew(request, *grant, deadline);
+    if (!counted) return std::nullopt;
+    deadline = *counted;
+  }
   if (deadlines_.now() < deadline) return Granted{std::move(*grant), deadline, session_losses};
   // It came too late to be of use.
   give_back(key, grant->token);
   ++*too_late;
-  *again = wait > Millis{0};
   return std::nullopt;
 }
 
+Millis LockDesk::deadline_of(const Asked& asked, Millis remaining) const {
+  return local_deadline(asked, remaining, settings_.margin.value_or(margin_of(settings_.lease, remaining)));
+}
+
 // After a wait: the same request again is the same grant, and what is left of it now is counted from before that.
-Millis LockDesk::count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline) {
+// Nullopt: it has ended.
+std::optional<Millis> LockDesk::count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline) {
   const Millis sent = deadlines_.now();
   try {
     const auto same = backend_.acquire(request);
-    if (same && same->token == grant.token) return std::max(deadline, sent + same->remaining - margin_);
-  } catch (const Error&) {
-    // It has ended, or cannot be asked about: the early deadline stands, and is most likely over.
+    if (same && same->token == grant.token) {
+      return std::max(deadline, deadline_of({sent, deadlines_.now()}, same->remaining));
+    }
+  } catch (const Error& error) {
+    if (has_ended(error)) return std::nullopt;
+    // It cannot be asked about: the early deadline stands, and is most likely over.
     return deadline;
   }
   return deadline;

@@ -21,6 +21,7 @@
 #include "base/entropy.h"
 #include "base/mutex.h"
 #include "client/alarms.h"
+#include "client/local_lease.h"
 #include "client/session_keeper.h"
 
 namespace tenure {
@@ -123,7 +124,8 @@ class LockDesk {
   Outcome acquire(const Key& key, Millis wait, const std::stop_token& stop);
   std::optional<Granted> ask(const Key& key, Millis wait, const std::stop_token& stop);
   std::optional<Granted> ask_once(const Key& key, Millis wait, const std::stop_token& stop, bool* again, int* too_late);
-  Millis count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline);
+  [[nodiscard]] Millis deadline_of(const Asked& asked, Millis remaining) const;
+  std::optional<Millis> count_anew(const LockRequest& request, const LockGrant& grant, Millis deadline);
   void give_back(const Key& key, const std::string& token, std::uint32_t holds = 1);
   void enter(const Key& key, Granted granted) TENURE_EXCLUDES(mutex_);
   [[nodiscard]] LockName name_of(const Key& key) const { return {key.domain, key.identifier, settings_.space}; }

@@ -196,7 +196,7 @@ void LockDesk::extend(const Key& key, Millis lease) {
   }
   try {
     const LockExtended extended = locks.extend({.lock = name_of(key), .token = hold.token, .lease = lease});
-    prolong(place, hold.number, sent + extended.remaining - margin_);
+    prolong(place, hold.number, deadline_of({sent, deadlines_.now()}, extended.remaining));
   } catch (const SoftLockError& error) {
     if (error.code() == ErrorCode::kExpired || error.code() == ErrorCode::kNotHeld) {
       lose(place, hold.number, error.what());
@@ -247,8 +247,8 @@ void LockDesk::renew(const Place& place, std::uint64_t number) {
   try {
     const LockExtended extended =
         locks_->extend({.lock = name_of(key_of(place)), .token = std::move(token), .lease = lease});
-    prolong(place, number, sent + extended.remaining - margin_);
-    renew_at(sent + std::max<Millis>(lease / 3, Millis{1}), place, number);
+    prolong(place, number, deadline_of({sent, deadlines_.now()}, extended.remaining));
+    renew_at(next_renewal(sent, lease), place, number);
   } catch (const Error& error) {
     // If it was released meanwhile there is nothing to lose any more, and the refusal means nothing.
     if (error.code() == ErrorCode::kExpired || error.code() == ErrorCode::kNotHeld) {
@@ -257,7 +257,7 @@ void LockDesk::renew(const Place& place, std::uint64_t number) {
     }
     // Tried again for as long as the local deadline allows: its alarm ends this.
     log(key_of(place), fmt::format("could not be renewed: {}", error.what()));
-    renew_at(deadlines_.now() + std::max<Millis>(lease / 12, Millis{1}), place, number);
+    renew_at(renewal_after_failure(deadlines_.now(), lease), place, number);
   }
 }
 

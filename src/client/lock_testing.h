@@ -44,6 +44,11 @@ class ShakyLocks : public Locks {
   std::optional<LockGrant> acquire(const LockRequest& request, Millis wait, std::stop_token stop) override {
     ++acquires;
     fail_if_cut(request.lock);
+    if (endings > 0) {
+      --endings;
+      throw LockExpired(ErrorCode::kExpired, "its lease has ended", std::string(request.lock.domain),
+                        std::string(request.lock.identifier));
+    }
     return locks_.acquire(request, wait, std::move(stop));
   }
   std::uint32_t release(const LockRelease& request) override {
@@ -62,6 +67,7 @@ class ShakyLocks : public Locks {
 
   std::atomic<bool> is_cut{false};
   std::atomic<int> acquires{0};
+  std::atomic<int> endings{0};  // so many acquisitions were granted, unheard, and have ended
   std::atomic<int> extensions{0};
 
  private:

@@ -1,13 +1,12 @@
 // Waiting before something is tried again.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <stop_token>
 
 #include <tenure/types.h>
 #include "base/entropy.h"
 #include "base/mutex.h"
+#include "client/backoff.h"
 
 namespace tenure {
 
@@ -17,9 +16,7 @@ class Pause {
  public:
   // Ends early when told to stop.
   void wait(const std::stop_token& stop) {
-    const Millis most = std::min(kFirst * (1 << std::min(times_++, 10)), kLongest);
-    const auto spread = static_cast<std::uint64_t>(most.count() / 2 + 1);
-    const Millis time = most - Millis{static_cast<std::int64_t>(entropy_.next() % spread)};
+    const Millis time = spread_pause(kFirst, kLongest, times_++, entropy_.next());
     Mutex mutex;
     Condition stopped;
     const std::stop_callback wake(stop, [&] {

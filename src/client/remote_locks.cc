@@ -1,5 +1,6 @@
 #include "authority/validate.h"
 #include "client/asking.h"
+#include "client/lock_errands.h"
 
 namespace tenure::client {
 namespace {
@@ -13,18 +14,6 @@ Reply expect_lock(const Result<Reply>& reply, const LockName& lock) {
 template <wire::BookRequest Request>
 Result<wire::BookReply<Request>> ask_lock(const Desk& desk, const Request& request) {
   return read_answer<wire::BookReply<Request>>(ask(desk, make_call(desk, wire::write_request(request))));
-}
-
-// Whether an earlier try was granted, and has ended since.
-bool has_ended(const Result<std::optional<LockGrant>>& grant) {
-  return !grant && (grant.error().code == ErrorCode::kExpired || grant.error().code == ErrorCode::kNotHeld);
-}
-
-// One that was held under a fence, and is asked to be freed of just that.
-Result<bool> force_once(const Desk& desk, const LockForce& request, bool& is_repeated) {
-  const Answer answer = ask(desk, make_call(desk, wire::write_request(request)));
-  is_repeated = answer.is_repeated;
-  return read_answer<bool>(answer);
 }
 
 // Most locks are free. So it is first asked for among all other calls, and only who has to wait takes a connection for
@@ -77,8 +66,7 @@ std::optional<LockGrant> RemoteLocks::acquire(const LockRequest& request, Millis
                               ? ask(desk, make_call(desk, wire::write_request(acquire)), false, session)
                               : ask_until_granted(desk, acquire, left, stop, session);
     auto grant = read_answer<std::optional<LockGrant>>(answer);
-    // The grant's answer was lost, and so was the lock before it could be asked for again: nobody has entered by it.
-    if (has_ended(grant) && id.is_own() && answer.is_repeated && !stop.stop_requested()) continue;
+    if (is_to_ask_anew(grant, id.is_own(), answer.is_repeated) && !stop.stop_requested()) continue;
     return expect_lock(grant, request.lock);
   }
 }
@@ -92,31 +80,24 @@ std::uint32_t RemoteLocks::release(const LockRelease& request) {
   return expect_lock(ask_lock(desk, release), request.lock);
 }
 
-// Without a fence a second try could free the next holder: so the present one's is asked for first.
 bool RemoteLocks::force(const LockName& lock, std::optional<Fence> fence) {
   const Desk desk = desk_;
-  bool is_repeated = false;
-  if (fence) {
-    const bool is_freed = expect_lock(force_once(desk, {lock, fence}, is_repeated), lock);
-    if (is_freed || !is_repeated) return is_freed;
-    raise_lock({.code = ErrorCode::kUnavailable,
-                .message = fmt::format("the lock is not held under fence {}: it was freed by this call, whose first "
-                                       "answer was lost, or before it",
-                                       fence->value)},
-               lock.domain, lock.identifier);
-  }
   const Millis deadline = desk.board->now() + desk.timeout;
-  while (true) {
-    const auto status = expect_lock(ask_lock(desk, GetLock{lock}), lock);
-    if (!status) return false;
-    const bool is_freed = expect_lock(force_once(desk, {lock, status->fence}, is_repeated), lock);
-    if (is_freed || is_repeated) return true;
-    // It went to another holder in between.
-    if (desk.board->now() >= deadline) {
+  ForceErrand errand(lock, fence);
+  while (!errand.result()) {
+    const auto force = errand.next();
+    if (!force) {
+      errand.take_holder(expect_lock(ask_lock(desk, GetLock{lock}), lock));
+      continue;
+    }
+    const Answer answer = ask(desk, make_call(desk, wire::write_request(*force)));
+    errand.take_answer(expect_lock(read_answer<bool>(answer), lock), answer.is_repeated);
+    if (!errand.result() && desk.board->now() >= deadline) {
       raise_lock({.code = ErrorCode::kUnavailable, .message = "the lock changes hands faster than it can be forced"},
                  lock.domain, lock.identifier);
     }
   }
+  return expect_lock(*errand.result(), lock);
 }
 
 bool RemoteLocks::is_locked(const LockName& lock) { return get(lock).has_value(); }

@@ -85,7 +85,7 @@ std::future<Report> RemoteTasks::complete_later(const Completion& request) {
 
 std::optional<TaskState> RemoteTasks::fail(const FailureReport& request) { return expect(Desk(desk_), request); }
 
-void RemoteTasks::kill(const TaskKill& request) { expect(Desk(desk_), request, Repeat::kNever); }
+void RemoteTasks::kill(const TaskKill& request) { expect(Desk(desk_), request); }
 
 Submitted RemoteTasks::resubmit(const Resubmission& request) {
   const Desk desk = desk_;

@@ -4,7 +4,7 @@ namespace tenure::client {
 
 // Asked twice, an offset that was acquired is ALREADY_ACQUIRED with the same token, one in the backlog keeps its place.
 AcquireResult RemoteWork::try_acquire(const WorkRequest& request) {
-  return expect(Desk(desk_), request, Repeat::kFreely, request.domain);
+  return expect(Desk(desk_), request, request.domain);
 }
 
 SucceedResult RemoteWork::succeed(const WorkSuccess& request) {

@@ -36,6 +36,17 @@ TEST_P(SoftLockTest, AWaitDoesNotUseUpTheLease) {
   EXPECT_EQ((kLease - desks.front()->margin()).count(), remaining);
 }
 
+TEST_P(SoftLockTest, AGrantThatEndedUnheardIsAskedForAnew) {
+  auto lock = manager.get_lock("d", "1");
+  locks.endings = 2;
+  lock.lock();
+  EXPECT_EQ(3, locks.acquires);
+  lock.release();
+  locks.endings = 1;
+  EXPECT_TRUE(lock.try_lock());
+  lock.release();
+}
+
 TEST_P(SoftLockTest, AWaitEndsWithItsTime) {
   auto lock = manager.get_lock("d", "1");
   lock.lock();

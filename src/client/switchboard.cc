@@ -8,12 +8,12 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "client/backoff.h"
 #include "wire/request_writer.h"
 
 namespace tenure::client {
 namespace {
 
-constexpr int kDoublingsMax = 20;
 constexpr Millis kLongestSleep = std::chrono::hours(1);
 
 }  // namespace
@@ -210,12 +210,10 @@ void Switchboard::drop_free_lines(Lane& lane) const {
   });
 }
 
-// The same request, for a moment, takes over the place of the one that waits, which is answered with nothing; and if it
-// was granted something meanwhile, that is the answer of both. What has no request id changes nothing: it hangs up.
+// What has no request id changes nothing: it hangs up.
 void Switchboard::end_wait(const std::shared_ptr<Call>& call, const std::string& session) {
   if (!call->done) return;
-  const bool was_sent = call->is_repeated || call->sent_at >= Millis{0};
-  if (!was_sent) return call->answer(wire::RespReply{});
+  if (!call->may_be_done()) return call->answer(wire::RespReply{});
   const auto lane = lanes_.find(session);
   if (!call->wait_until) {  // it is answered at once, by a server that answers
     call->deadline = std::min(call->deadline, now() + settings_.timeout);
@@ -228,14 +226,7 @@ void Switchboard::end_wait(const std::shared_ptr<Call>& call, const std::string&
     }
     return call->answer(wire::RespReply{});
   }
-  auto last = std::make_shared<Call>();
-  last->bytes = call->bytes;
-  last->wait_until = Millis{0};
-  last->has_request_id = true;
-  last->deadline = std::min(call->deadline, now() + settings_.timeout);
-  last->is_repeated = true;
-  last->done = std::exchange(call->done, nullptr);
-  put(last, true, session);
+  put(end_of_wait(*call, now() + settings_.timeout), true, session);
 }
 
 // --- where lines lead ---
@@ -247,13 +238,8 @@ void Switchboard::move_on() {
   current_ = addresses_[next_address_];
 }
 
-// Between half of it and all of it: clients that lost the same server do not come back all at once.
 Millis Switchboard::backoff(int failures) {
-  if (failures <= 1) return Millis{0};
-  const int doublings = std::min(failures - 2, kDoublingsMax);
-  const Millis longest = std::min(settings_.backoff_max, settings_.backoff_initial * (std::int64_t{1} << doublings));
-  const auto half = longest.count() / 2;
-  return Millis{longest.count() - static_cast<std::int64_t>(entropy_.next() % static_cast<std::uint64_t>(half + 1))};
+  return reconnect_pause(settings_.backoff_initial, settings_.backoff_max, failures, entropy_.next());
 }
 
 }  // namespace tenure::client

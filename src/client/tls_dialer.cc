@@ -7,123 +7,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
 #include "base/check.h"
-#include "base/whole_file.h"
+#include "tls/credentials.h"
 
 namespace tenure::client {
-
-// OpenSSL's things, freed when they end. Not in the unnamed namespace: members have these types.
-namespace openssl {
-
-template <auto kFree>
-struct Freeing {
-  template <class T>
-  void operator()(T* thing) const {
-    kFree(thing);
-  }
-};
-using Context = std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>>;
-using Bio = std::unique_ptr<BIO, Freeing<BIO_free>>;
-using Certificate = std::unique_ptr<X509, Freeing<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freeing<EVP_PKEY_free>>;
-using Names = std::unique_ptr<GENERAL_NAMES, Freeing<GENERAL_NAMES_free>>;
-using Session = std::unique_ptr<SSL, Freeing<SSL_free>>;
-
-}  // namespace openssl
-
 namespace {
 
-constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
-// Of TLS 1.2: those that keep what was said secret also from whoever learns the key later. All of 1.3 do.
-constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
+using Names = std::unique_ptr<GENERAL_NAMES, tls::Freeing<GENERAL_NAMES_free>>;
+
 constexpr std::size_t kBytesAtOnce = std::size_t{64} << 10;
-
-// The last thing that went wrong.
-std::string openssl_reason() {
-  const char* text = ERR_reason_error_string(ERR_peek_last_error());
-  ERR_clear_error();
-  return text == nullptr ? "no reason given" : text;
-}
-
-// --- what is shown, and who is believed ---
-
-tl::unexpected<Failure> unfit(std::string_view setting, const std::string& path, std::string_view expected) {
-  return fail_with(ErrorCode::kInvalid, "{} {}: expected {}, found: {}", setting, path, expected, openssl_reason());
-}
-
-Result<std::string> pem_of(Files& files, std::string_view setting, const std::string& path) {
-  if (path.empty()) {
-    return fail_with(ErrorCode::kInvalid, "{}: expected a file, found none: a certificate needs its key", setting);
-  }
-  auto text = read_whole(files, path, kPemBytesMax);
-  if (!text) return fail_with(ErrorCode::kInvalid, "{}: {}", setting, text.error().message);
-  return text;
-}
-
-openssl::Bio reader_of(const std::string& text) {
-  return openssl::Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-openssl::Certificate next_certificate(BIO* reader) {
-  return openssl::Certificate(PEM_read_bio_X509(reader, nullptr, nullptr, nullptr));
-}
-
-// Nobody is there to be asked.
-int no_passphrase(char* /*into*/, int /*size*/, int /*is_writing*/, void* /*nothing*/) { return -1; }
-
-Result<Done> believe(SSL_CTX* context, Files& files, const std::string& path) {
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-  if (path.empty()) {
-    SSL_CTX_set_default_verify_paths(context);
-    return Done{};
-  }
-  const auto text = pem_of(files, "tls.ca_file", path);
-  if (!text) return tl::unexpected(text.error());
-  const openssl::Bio reader = reader_of(*text);
-  int count = 0;
-  while (const auto authority = next_certificate(reader.get())) {
-    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get());
-    ++count;
-  }
-  if (count == 0) return unfit("tls.ca_file", path, "certificates in PEM");
-  ERR_clear_error();
-  return Done{};
-}
-
-Result<Done> show_certificate(SSL_CTX* context, Files& files, const std::string& path) {
-  const auto text = pem_of(files, "tls.certificate_file", path);
-  if (!text) return tl::unexpected(text.error());
-  const openssl::Bio reader = reader_of(*text);
-  const auto own = next_certificate(reader.get());
-  if (own == nullptr || SSL_CTX_use_certificate(context, own.get()) != 1) {
-    return unfit("tls.certificate_file", path, "a certificate in PEM");
-  }
-  while (const auto above = next_certificate(reader.get())) {
-    if (SSL_CTX_add1_chain_cert(context, above.get()) != 1) {
-      return unfit("tls.certificate_file", path, "a chain of certificates");
-    }
-  }
-  ERR_clear_error();
-  return Done{};
-}
-
-Result<Done> take_key_of_certificate(SSL_CTX* context, Files& files, const std::string& path) {
-  const auto text = pem_of(files, "tls.key_file", path);
-  if (!text) return tl::unexpected(text.error());
-  const openssl::Bio reader = reader_of(*text);
-  const openssl::Key key(PEM_read_bio_PrivateKey(reader.get(), nullptr, no_passphrase, nullptr));
-  if (key == nullptr) return unfit("tls.key_file", path, "a private key in PEM, without a passphrase");
-  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
-    return unfit("tls.key_file", path, "the key of the certificate");
-  }
-  return Done{};
-}
 
 // --- who the server is ---
 
@@ -144,8 +38,7 @@ std::string address_of(const ASN1_OCTET_STRING* bytes) {
 std::string names_in(X509* certificate) {
   if (certificate == nullptr) return "nobody";
   std::vector<std::string> names;
-  const openssl::Names found(
-      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  const Names found(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
   for (int i = 0; found != nullptr && i < sk_GENERAL_NAME_num(found.get()); ++i) {
     const GENERAL_NAME* const name = sk_GENERAL_NAME_value(found.get(), i);
     if (name->type == GEN_DNS) names.push_back(text_of(name->d.dNSName));
@@ -195,7 +88,7 @@ class TlsStream final : public Stream {
   const std::string expected_;
   const std::string believed_;
   std::string found_ = "nobody";  // whom the certificate is for that was refused
-  openssl::Session ssl_;
+  tls::Session ssl_;
   BIO* in_;   // the session's
   BIO* out_;  // likewise
   std::string output_;
@@ -211,7 +104,8 @@ TlsStream::TlsStream(SSL_CTX* context, std::unique_ptr<Stream> below, std::strin
       ssl_(SSL_new(context)),
       in_(BIO_new(BIO_s_mem())),
       out_(BIO_new(BIO_s_mem())) {
-  TENURE_CHECK(ssl_ != nullptr && in_ != nullptr && out_ != nullptr, "OpenSSL gives no session: {}", openssl_reason());
+  TENURE_CHECK(ssl_ != nullptr && in_ != nullptr && out_ != nullptr, "OpenSSL gives no session: {}",
+               tls::last_reason());
   SSL_set_bio(ssl_.get(), in_, out_);
   SSL_set_connect_state(ssl_.get());
   SSL_set_app_data(ssl_.get(), this);
@@ -315,7 +209,7 @@ Result<std::size_t> TlsStream::fetch() {
 tl::unexpected<Failure> TlsStream::refuse() {
   is_refused_ = true;
   const unsigned long error = ERR_peek_last_error();
-  const std::string reason = openssl_reason();
+  const std::string reason = tls::last_reason();
   const long verified = SSL_get_verify_result(ssl_.get());
   static_cast<void>(pass_on());  // the server is told, too
   if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH) {
@@ -335,8 +229,8 @@ tl::unexpected<Failure> TlsStream::refuse() {
 // One thread.
 class TlsDialer final : public Dialer {
  public:
-  TlsDialer(openssl::Context context, ClientTls tls, std::unique_ptr<Dialer> below)
-      : context_(std::move(context)), tls_(std::move(tls)), below_(std::move(below)) {}
+  TlsDialer(tls::Context context, ClientTls given, std::unique_ptr<Dialer> below)
+      : context_(std::move(context)), given_(std::move(given)), below_(std::move(below)) {}
 
   Result<std::unique_ptr<Stream>> dial(const std::string& address) override {
     const auto where = read_address(address);
@@ -344,32 +238,23 @@ class TlsDialer final : public Dialer {
     auto stream = below_->dial(address);
     if (!stream) return stream;
     return std::make_unique<TlsStream>(context_.get(), std::move(*stream),
-                                       tls_.server_name.empty() ? where->host : tls_.server_name,
-                                       tls_.ca_file.empty() ? "whom this machine believes" : tls_.ca_file);
+                                       given_.server_name.empty() ? where->host : given_.server_name,
+                                       given_.ca_file.empty() ? "whom this machine believes" : given_.ca_file);
   }
 
  private:
-  const openssl::Context context_;
-  const ClientTls tls_;
+  const tls::Context context_;
+  const ClientTls given_;
   const std::unique_ptr<Dialer> below_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Dialer>> make_tls_dialer(Files& files, const ClientTls& tls, std::unique_ptr<Dialer> below) {
-  openssl::Context context(SSL_CTX_new(TLS_client_method()));
-  TENURE_CHECK(context != nullptr, "OpenSSL gives no context: {}", openssl_reason());
-  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  SSL_CTX_set_cipher_list(context.get(), kCiphers);
-  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-  SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS);
-  if (auto taken = believe(context.get(), files, tls.ca_file); !taken) return tl::unexpected(taken.error());
-  if (!tls.certificate_file.empty() || !tls.key_file.empty()) {
-    auto taken = show_certificate(context.get(), files, tls.certificate_file);
-    if (taken) taken = take_key_of_certificate(context.get(), files, tls.key_file);
-    if (!taken) return tl::unexpected(taken.error());
-  }
-  return std::make_unique<TlsDialer>(std::move(context), tls, std::move(below));
+Result<std::unique_ptr<Dialer>> make_tls_dialer(Files& files, const ClientTls& given, std::unique_ptr<Dialer> below) {
+  auto context = tls::client_context(files, given);
+  if (!context) return tl::unexpected(context.error());
+  SSL_CTX_set_mode(context->get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS);
+  return std::make_unique<TlsDialer>(std::move(*context), given, std::move(below));
 }
 
 }  // namespace tenure::client

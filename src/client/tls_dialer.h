@@ -12,6 +12,6 @@ namespace tenure::client {
 
 // Streams of `below`, on which the server proves who it is before anything is said. Says which file is missing, or not
 // what it should be.
-Result<std::unique_ptr<Dialer>> make_tls_dialer(Files& files, const ClientTls& tls, std::unique_ptr<Dialer> below);
+Result<std::unique_ptr<Dialer>> make_tls_dialer(Files& files, const ClientTls& given, std::unique_ptr<Dialer> below);
 
 }  // namespace tenure::client

@@ -83,7 +83,8 @@ std::optional<Workshop::Taken> Workshop::take(Pause& pause) {
     pause.forget();
     if (leases.empty()) return std::nullopt;
     Taken taken{std::move(leases.front()), sent};
-    if (keeper_.now() - sent > margin_of(options_.lease)) taken = count_anew(request, std::move(taken));
+    if (is_worth_counting_anew({sent, keeper_.now()}, margin_of(options_.lease)))
+      taken = count_anew(request, std::move(taken));
     return taken;
   } catch (const Error& error) {
     log(fmt::format("worker {}: no task can be had: {}", options_.name, error.what()));

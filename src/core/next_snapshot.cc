@@ -77,12 +77,14 @@ Result<Done> NextSnapshot::foresee(std::uint64_t sequence, std::string_view payl
   return Done{};
 }
 
-// The counters are always there, and the first to be loaded.
+// The counters are always there, and the first to be loaded. The others come in the order of the last snapshot.
 Result<Done> NextSnapshot::begin() {
   has_begun_ = true;
   auto fetched = fetch(keys::counters());
   state_.stand_for(last_digest_);
-  for (const std::string& key : present_) {
+  std::vector<std::string> foreseen(present_.begin(), present_.end());
+  std::ranges::sort(foreseen);
+  for (const std::string& key : foreseen) {
     if (fetched) fetched = fetch(key);
   }
   present_.insert(keys::counters());

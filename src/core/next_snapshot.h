@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_set.h>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "core/state.h"
 
@@ -45,11 +46,17 @@ class NextSnapshot {
   Result<Done> fetch(const std::string& key);
   Result<Done> fetch_late(const Record& record);
 
+  struct KeyHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view key) const { return hash64(key); }
+  };
+
   const Fetch fetch_;
   const Digest last_digest_;
   State state_;
   bool has_begun_ = false;
-  absl::btree_set<std::string, std::less<>> present_;  // keys of entities that were fetched, found or not, or foreseen
+  // Keys of entities that were fetched, found or not, or foreseen.
+  absl::flat_hash_set<std::string, KeyHash, std::equal_to<>> present_;
 };
 
 // Loads one pair of a snapshot.

@@ -7,7 +7,7 @@
 namespace tenure {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kZerosBytes = std::uint64_t{1} << 20;
 // When the disk is full: how long until it is tried again.
 constexpr std::chrono::seconds kPause(1);
 
@@ -87,9 +87,9 @@ Result<Done> SpareSegment::make(const std::string& path, std::uint64_t bytes) {
 Result<Done> SpareSegment::fill(const std::string& path, std::uint64_t bytes) {
   const auto file = files_.open(path, Files::Mode::kCreate);
   if (!file) return tl::unexpected(file.error());
-  const std::string zeros(std::min(bytes, kPieceBytes), '\0');
-  for (std::uint64_t at = 0; at < bytes; at += kPieceBytes) {
-    const auto piece = std::string_view(zeros).substr(0, std::min(kPieceBytes, bytes - at));
+  const std::string zeros(std::min(bytes, kZerosBytes), '\0');
+  for (std::uint64_t at = 0; at < bytes; at += kZerosBytes) {
+    const auto piece = std::string_view(zeros).substr(0, std::min(kZerosBytes, bytes - at));
     if (auto written = (*file)->write_at(at, piece); !written) return written;
   }
   return (*file)->sync();

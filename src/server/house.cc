@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
+#include "server/console.h"
 #include "server/server.h"
 #include "wire/resp_writer.h"
 
@@ -65,6 +66,8 @@ wire::HttpReply Server::show(const wire::ServerPage& page) {
     case wire::ServerPage::Subject::kReadiness:
       if (is_stopping_) return wire::http_error({ErrorCode::kUnavailable, "the server is stopping"});
       return {.body = R"({"status":"ready"})"};
+    case wire::ServerPage::Subject::kConsole:
+      return console_page(page.path);
     default:
       return {.body = R"({"status":"alive"})"};
   }
@@ -79,6 +82,7 @@ Standing Server::standing() const {
   standing.folder = config_.folder;
   standing.uptime = ports_.clock.boot() - since_;
   standing.started_at = started_at_;
+  standing.now = engine_.now();
   standing.restarts = ports_.restarts;
   standing.replay_time = ports_.replay_time;
   standing.is_stopping = is_stopping_;

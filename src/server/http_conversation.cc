@@ -13,8 +13,13 @@
 namespace tenure::server {
 namespace {
 
-constexpr std::string_view kChallenges =
-    "WWW-Authenticate: Basic realm=\"tenure\", charset=\"UTF-8\"\r\nWWW-Authenticate: Bearer realm=\"tenure\"\r\n";
+constexpr std::string_view kBasicChallenge = "WWW-Authenticate: Basic realm=\"tenure\", charset=\"UTF-8\"\r\n";
+constexpr std::string_view kBearerChallenge = "WWW-Authenticate: Bearer realm=\"tenure\"\r\n";
+// Of what a browser shows: nothing in it comes from elsewhere or goes there, and nobody else's page frames it.
+constexpr std::string_view kPagePolicy =
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
+    "Referrer-Policy: no-referrer\r\n";
 // Of events that are taken from a stream at a time.
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 
@@ -30,16 +35,22 @@ bool is_of_own_page(const HttpRequest& request) {
 
 }  // namespace
 
-std::string http_text(const wire::HttpReply& reply, bool has_body, bool is_last) {
+std::string http_text(const wire::HttpReply& reply, const HttpManner& manner) {
   std::string text = fmt::format(
       "HTTP/1.1 {} {}\r\nServer: tenured\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
-      "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
-      reply.status, http_reason(reply.status), reply.content_type, reply.body.size());
-  if (reply.status == 401) text += kChallenges;
+      "Cache-Control: {}\r\nX-Content-Type-Options: nosniff\r\n",
+      reply.status, http_reason(reply.status), reply.content_type, reply.body.size(),
+      reply.etag.empty() ? "no-store" : "no-cache");
+  if (!reply.etag.empty()) text += fmt::format("ETag: {}\r\n{}", reply.etag, kPagePolicy);
+  if (!reply.encoding.empty()) text += fmt::format("Content-Encoding: {}\r\n", reply.encoding);
+  if (reply.status == 401) {
+    if (!manner.is_by_script) text += kBasicChallenge;
+    text += kBearerChallenge;
+  }
   if (!reply.allow.empty()) text += fmt::format("Allow: {}\r\n", reply.allow);
-  if (is_last) text += "Connection: close\r\n";
+  if (manner.is_last) text += "Connection: close\r\n";
   text += "\r\n";
-  return has_body ? text + reply.body : text;
+  return manner.has_body ? text + reply.body : text;
 }
 
 HttpConversation::HttpConversation(Engine& engine, House& house, const Clock& clock, const Terms& terms)
@@ -101,6 +112,7 @@ bool HttpConversation::check_time() {
 // --- who asks ---
 
 void HttpConversation::identify(const HttpRequest& head) {
+  is_by_script_ = head.is_by_script;
   denial_.reset();
   user_.reset();
   if (!house_.has_users()) return;
@@ -161,6 +173,7 @@ void HttpConversation::begin(const HttpRequest& request) {
   is_last_ = is_last_ || !request.keeps_alive;
   is_old_ = request.is_old;
   last_event_id_ = request.last_event_id;
+  if_none_match_ = request.if_none_match;
   if (!is_of_own_page(request)) {
     return write(wire::http_error({ErrorCode::kNoPerm, "Origin: expected none, or this server's; found another"}));
   }
@@ -184,14 +197,14 @@ void HttpConversation::answer(wire::HttpReply reply) {
     at_once_ = std::move(reply);
     return;
   }
-  finish(reply);
+  finish(std::move(reply));
   house_.on_answers(*this);
 }
 
-void HttpConversation::finish(const wire::HttpReply& reply) {
+void HttpConversation::finish(wire::HttpReply reply) {
   subject_ = exchange_->subject();
   undelivered_.emplace_back(taken_ + output_.size(), std::move(exchange_));
-  write(reply);
+  write(std::move(reply));
 }
 
 // What is not understood has no body to leave out.
@@ -199,13 +212,17 @@ void HttpConversation::refuse(const Failure& failure, std::optional<int> status)
   subject_ = {};
   is_head_ = false;
   is_last_ = true;
+  if_none_match_.clear();
   write(wire::http_error(failure, status));
 }
 
-void HttpConversation::write(const wire::HttpReply& reply) {
+// What the client has kept is not sent again.
+void HttpConversation::write(wire::HttpReply reply) {
   if (reply.is_stream) return begin_stream();
   if (reply.code) house_.on_refusal({.client_id = terms_.client_id, .code = *reply.code, .verb = subject_});
-  output_ += http_text(reply, !is_head_, is_last_);
+  const bool is_kept = !reply.etag.empty() && if_none_match_.find(reply.etag) != std::string::npos;
+  if (is_kept) reply.status = 304;
+  output_ += http_text(reply, {.has_body = !is_head_ && !is_kept, .is_last = is_last_, .is_by_script = is_by_script_});
   is_ending_ = is_last_;
 }
 

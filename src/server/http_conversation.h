@@ -103,9 +103,9 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   bool is_refused_early(const HttpReader::Step& step);
   void begin(const HttpRequest& request);
   void answer(wire::HttpReply reply);
-  void finish(const wire::HttpReply& reply);
+  void finish(wire::HttpReply reply);
   void refuse(const Failure& failure, std::optional<int> status);
-  void write(const wire::HttpReply& reply);
+  void write(wire::HttpReply reply);
   void begin_stream();
   void write_piece(std::string_view text);
   void write_events();
@@ -128,6 +128,8 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   bool is_last_ = false;                          // of that: the connection ends behind it
   bool is_old_ = false;                           // of that: no chunks
   std::optional<std::string> last_event_id_;      // of that
+  std::string if_none_match_;                     // of that
+  bool is_by_script_ = false;                     // of that
   std::unique_ptr<Events::Stream> stream_;
   Millis last_told_{0};  // by the stream
   bool is_ending_ = false;
@@ -140,7 +142,13 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   std::uint64_t delivered_ = 0;  // likewise
 };
 
-// The whole reply: head and, unless it is one to HEAD, body.
-std::string http_text(const wire::HttpReply& reply, bool has_body, bool is_last);
+// How a reply is written.
+struct HttpManner {
+  bool has_body = true;       // false: it is one to HEAD, or the client has kept the body
+  bool is_last = false;       // the connection ends behind it
+  bool is_by_script = false;  // what asks is a page's script: the browser shall not ask for a password itself
+};
+// The whole reply: head and body.
+std::string http_text(const wire::HttpReply& reply, const HttpManner& manner);
 
 }  // namespace tenure::server

@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Lodge final : public HttpConversation::House {
@@ -21,6 +22,9 @@ class Lodge final : public HttpConversation::House {
   void on_answers(HttpConversation& /*conversation*/) override { ++told; }
   wire::HttpReply show(const wire::ServerPage& page) override {
     if (page.subject == wire::ServerPage::Subject::kEvents) return {.is_stream = true};
+    if (page.subject == wire::ServerPage::Subject::kConsole) {
+      return {.body = "zipped", .content_type = "text/html", .encoding = "gzip", .etag = "\"7\""};
+    }
     return {.body = "{}"};
   }
   Result<std::unique_ptr<Events::Stream>> open_events(std::uint64_t client_id,
@@ -134,6 +138,30 @@ TEST_F(HttpConversationTest, StrangersAreToldHowToSignIn) {
   house.is_guarded = true;
   EXPECT_THAT(ask("GET /v1/queues HTTP/1.1\r\nHost: x\r\n\r\n"),
               AllOf(HasSubstr("WWW-Authenticate: Basic realm=\"tenure\""), HasSubstr("WWW-Authenticate: Bearer")));
+}
+
+// A browser that is told of Basic asks for a password in a window of its own, whatever the page says.
+TEST_F(HttpConversationTest, AScriptIsToldOfBearerAlone) {
+  house.is_guarded = true;
+  EXPECT_THAT(ask("GET /v1/queues HTTP/1.1\r\nHost: x\r\nX-Requested-With: console\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 401 "), HasSubstr("WWW-Authenticate: Bearer"), Not(HasSubstr("Basic"))));
+  EXPECT_THAT(ask("GET /v1/queues HTTP/1.1\r\nHost: x\r\n\r\n"), HasSubstr("WWW-Authenticate: Basic"));
+}
+
+TEST_F(HttpConversationTest, WhatABrowserShowsComesFromHereAlone) {
+  const std::string page = ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(page, AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("Content-Encoding: gzip\r\n"),
+                          HasSubstr("ETag: \"7\"\r\n"), HasSubstr("Cache-Control: no-cache\r\n"),
+                          HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self';"),
+                          EndsWith("\r\n\r\nzipped")));
+  EXPECT_THAT(ask(kHealth), Not(HasSubstr("ETag")));
+}
+
+TEST_F(HttpConversationTest, WhatABrowserHasKeptIsNotSentAgain) {
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\nHost: x\r\nIf-None-Match: \"7\"\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 304 Not Modified\r\n"), EndsWith("\r\n\r\n")));
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\nHost: x\r\nIf-None-Match: \"6\"\r\n\r\n"), EndsWith("zipped"));
+  EXPECT_THAT(ask("GET /healthz HTTP/1.1\r\nHost: x\r\nIf-None-Match: \"7\"\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_F(HttpConversationTest, EachRequestSaysWhoAsks) {

@@ -65,6 +65,7 @@ class HttpReader::Parser final : public http::basic_parser<true> {
     const std::string_view value = view_of(text);
     // Beast has no number for it.
     if (is_same_word(view_of(spelling), "last-event-id")) request.last_event_id = value;
+    if (is_same_word(view_of(spelling), "x-requested-with")) request.is_by_script = true;
     switch (name) {
       case http::field::host:
         ++hosts_;
@@ -72,6 +73,9 @@ class HttpReader::Parser final : public http::basic_parser<true> {
         break;
       case http::field::origin:
         request.origin = value;
+        break;
+      case http::field::if_none_match:
+        request.if_none_match = value;
         break;
       case http::field::authorization:
         if (request.authorization) {

@@ -30,6 +30,8 @@ struct HttpRequest {
   std::optional<users::Secret> authorization;  // who asks, and the proof of it
   std::string body;
   std::optional<std::string> last_event_id;
+  std::string if_none_match;  // the tag of what the client has kept
+  bool is_by_script = false;  // of a page, which says so with X-Requested-With
   bool keeps_alive = false;
   bool is_old = false;  // HTTP/1.0, which knows no chunks
 };

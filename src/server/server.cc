@@ -260,7 +260,7 @@ void Server::turn_away(asio::ip::tcp::socket socket, Face face) {
   const Failure failure{ErrorCode::kBackpressure, fmt::format("connections: expected fewer than {}, found {}",
                                                               config_.clients.connections, connections_.size())};
   const std::string reply = face == Face::kRedis ? fmt::format("-{} {}\r\n", to_string(failure.code), failure.message)
-                                                 : http_text(wire::http_error(failure), true, true);
+                                                 : http_text(wire::http_error(failure), {.is_last = true});
   error_code ignored;
   socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(reply), ignored);

@@ -44,6 +44,7 @@ std::vector<Section> plain_sections_of(const Standing& standing) {
        {{"tenure_version", std::string(kVersion)},
         {"process_id", static_cast<std::uint64_t>(::getpid())},
         {"uptime_in_seconds", static_cast<std::uint64_t>(standing.uptime.count() / 1000)},
+        {"time_ms", static_cast<std::uint64_t>(standing.now.ms)},
         {"addresses", standing.addresses},
         {"http_addresses", standing.http_addresses},
         {"data", standing.folder},

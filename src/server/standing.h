@@ -29,6 +29,7 @@ struct Standing {
   std::string folder;
   Millis uptime{0};
   Instant started_at;  // by the wall clock
+  Instant now;         // by the authority's
   std::uint64_t restarts = 0;
   Millis replay_time{0};
   bool is_stopping = false;

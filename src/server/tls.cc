@@ -1,84 +1,17 @@
 #include "server/tls.h"
 
 #include <fmt/format.h>
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
 
 #include "base/check.h"
-#include "base/whole_file.h"
+#include "tls/credentials.h"
 
 namespace tenure::server {
-
-// OpenSSL's things, freed when they end. Not in the unnamed namespace: members have these types.
-namespace openssl {
-
-template <auto kFree>
-struct Freeing {
-  template <class T>
-  void operator()(T* thing) const {
-    kFree(thing);
-  }
-};
-using Context = std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>>;
-using Bio = std::unique_ptr<BIO, Freeing<BIO_free>>;
-using Certificate = std::unique_ptr<X509, Freeing<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freeing<EVP_PKEY_free>>;
-using Session = std::unique_ptr<SSL, Freeing<SSL_free>>;
-
-}  // namespace openssl
-
 namespace {
 
-using openssl::Bio;
-using openssl::Certificate;
-using openssl::Context;
-using openssl::Key;
-
-constexpr std::uint64_t kPemBytesMax = std::uint64_t{1} << 20;
-// Of TLS 1.2: those that keep what was said secret also from whoever learns the key later. All of 1.3 do.
-constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
-
-// The last thing that went wrong.
-std::string reason() {
-  const char* text = ERR_reason_error_string(ERR_peek_last_error());
-  ERR_clear_error();
-  return text == nullptr ? "no reason given" : text;
-}
-
-tl::unexpected<Failure> unfit(std::string_view flag, const std::string& path, std::string_view expected) {
-  return fail_with(ErrorCode::kInvalid, "{} {}: expected {}, found: {}", flag, path, expected, reason());
-}
-
-// A reader of the file's text, which is read to its end first and outlives it.
-Result<std::string> pem_text(Files& files, std::string_view flag, const std::string& path) {
-  if (path.empty()) {
-    return fail_with(ErrorCode::kInvalid, "{}: expected a file, found none: TLS needs --tls-cert and --tls-key", flag);
-  }
-  auto text = read_whole(files, path, kPemBytesMax);
-  if (!text) return fail_with(text.error().code, "{}: {}", flag, text.error().message);
-  return text;
-}
-Bio reader_of(const std::string& text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
-
-Certificate next_certificate(BIO* reader) { return Certificate(PEM_read_bio_X509(reader, nullptr, nullptr, nullptr)); }
-
-// Nobody is there to be asked.
-int no_passphrase(char* /*into*/, int /*size*/, int /*is_writing*/, void* was_asked) {
-  *static_cast<bool*>(was_asked) = true;
-  return -1;
-}
-
-Context new_context() {
-  Context context(SSL_CTX_new(TLS_server_method()));
-  TENURE_CHECK(context != nullptr, "OpenSSL gives no context: {}", reason());
+tls::Context new_server_context() {
+  tls::Context context = tls::new_context(TLS_server_method());
   SSL_CTX* const raw = context.get();
-  SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
-  SSL_CTX_set_cipher_list(raw, kCiphers);
-  SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION |
-                               SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  SSL_CTX_set_options(raw, SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(raw, 0);
   // A connection that is idle keeps no buffers.
@@ -86,52 +19,12 @@ Context new_context() {
   return context;
 }
 
-Result<Done> take_certificate(SSL_CTX* context, Files& files, const std::string& path) {
-  const auto text = pem_text(files, "--tls-cert", path);
-  if (!text) return tl::unexpected(text.error());
-  const Bio reader = reader_of(*text);
-  const Certificate own = next_certificate(reader.get());
-  if (own == nullptr) return unfit("--tls-cert", path, "a certificate in PEM");
-  if (SSL_CTX_use_certificate(context, own.get()) != 1) return unfit("--tls-cert", path, "a certificate for a server");
-  while (const Certificate above = next_certificate(reader.get())) {
-    if (SSL_CTX_add1_chain_cert(context, above.get()) != 1) return unfit("--tls-cert", path, "a chain of certificates");
-  }
-  ERR_clear_error();
-  return Done{};
-}
-
-Result<Done> take_key(SSL_CTX* context, Files& files, const std::string& path) {
-  const auto text = pem_text(files, "--tls-key", path);
-  if (!text) return tl::unexpected(text.error());
-  const Bio reader = reader_of(*text);
-  bool was_asked = false;
-  const Key key(PEM_read_bio_PrivateKey(reader.get(), nullptr, no_passphrase, &was_asked));
-  if (key == nullptr && was_asked) {
-    ERR_clear_error();
-    return fail_with(ErrorCode::kInvalid, "--tls-key {}: expected a key without a passphrase, found one with", path);
-  }
-  if (key == nullptr) return unfit("--tls-key", path, "a private key in PEM");
-  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
-    return unfit("--tls-key", path, "the key of the certificate");
-  }
-  return Done{};
-}
-
-Result<Done> take_client_authorities(SSL_CTX* context, Files& files, const std::string& path) {
-  const auto text = pem_text(files, "--tls-client-ca", path);
-  if (!text) return tl::unexpected(text.error());
-  const Bio reader = reader_of(*text);
-  int count = 0;
-  while (const Certificate authority = next_certificate(reader.get())) {
-    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get());
-    SSL_CTX_add_client_CA(context, authority.get());
-    ++count;
-  }
-  if (count == 0) return unfit("--tls-client-ca", path, "certificates in PEM");
-  ERR_clear_error();
-  // Who shows none comes in, and signs in otherwise.
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-  return Done{};
+// Who shows no certificate comes in, and signs in otherwise.
+Result<Done> ask_for_certificates(SSL_CTX* context, Files& files, const std::string& path) {
+  const auto authorities = tls::read_certificates(files, {"--tls-client-ca", path});
+  if (!authorities) return tl::unexpected(authorities.error());
+  for (const tls::Certificate& authority : *authorities) SSL_CTX_add_client_CA(context, authority.get());
+  return tls::believe(context, *authorities);
 }
 
 }  // namespace
@@ -139,22 +32,19 @@ Result<Done> take_client_authorities(SSL_CTX* context, Files& files, const std::
 // --- what is shown ---
 
 struct TlsIdentity::Parts {
-  openssl::Context context;
+  tls::Context context;
 };
 
 TlsIdentity::TlsIdentity(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 TlsIdentity::~TlsIdentity() = default;
 
 Result<std::shared_ptr<const TlsIdentity>> TlsIdentity::load(Files& files, const Paths& paths) {
-  auto parts = std::make_unique<Parts>(Parts{.context = new_context()});
+  auto parts = std::make_unique<Parts>(Parts{.context = new_server_context()});
   SSL_CTX* const context = parts->context.get();
-  if (auto taken = take_certificate(context, files, paths.certificate); !taken) return tl::unexpected(taken.error());
-  if (auto taken = take_key(context, files, paths.key); !taken) return tl::unexpected(taken.error());
-  if (!paths.client_ca.empty()) {
-    if (auto taken = take_client_authorities(context, files, paths.client_ca); !taken) {
-      return tl::unexpected(taken.error());
-    }
-  }
+  auto taken = tls::show_certificate(context, files, {"--tls-cert", paths.certificate});
+  if (taken) taken = tls::take_key(context, files, {"--tls-key", paths.key});
+  if (taken && !paths.client_ca.empty()) taken = ask_for_certificates(context, files, paths.client_ca);
+  if (!taken) return tl::unexpected(taken.error());
   return std::shared_ptr<const TlsIdentity>(new TlsIdentity(std::move(parts)));
 }
 
@@ -171,14 +61,14 @@ std::string out_of_date(const TlsIdentity::Paths& paths) {
 // --- sessions ---
 
 struct TlsSession::Parts {
-  openssl::Session ssl;
+  tls::Session ssl;
 };
 
 // OpenSSL keeps the context as long as the session needs it.
 TlsSession::TlsSession(const std::shared_ptr<const TlsIdentity>& identity, int socket)
     : parts_(std::make_unique<Parts>()) {
   parts_->ssl.reset(SSL_new(identity->parts_->context.get()));
-  TENURE_CHECK(parts_->ssl != nullptr, "OpenSSL gives no session: {}", reason());
+  TENURE_CHECK(parts_->ssl != nullptr, "OpenSSL gives no session: {}", tls::last_reason());
   SSL_set_fd(parts_->ssl.get(), socket);
   SSL_set_accept_state(parts_->ssl.get());
 }
@@ -219,7 +109,8 @@ TlsSession::Step TlsSession::step_of(int result, std::size_t count) {
       break;
   }
   const long verified = SSL_get_verify_result(parts_->ssl.get());
-  why_ = verified == X509_V_OK ? reason() : fmt::format("its certificate: {}", X509_verify_cert_error_string(verified));
+  why_ = verified == X509_V_OK ? tls::last_reason()
+                               : fmt::format("its certificate: {}", X509_verify_cert_error_string(verified));
   ERR_clear_error();
   return {Outcome::kFailed};
 }
@@ -234,7 +125,7 @@ void TlsSession::say_goodbye() {
 }
 
 std::string TlsSession::peer_name() const {
-  const Certificate shown(SSL_get1_peer_certificate(parts_->ssl.get()));
+  const tls::Certificate shown(SSL_get1_peer_certificate(parts_->ssl.get()));
   if (shown == nullptr || SSL_get_verify_result(parts_->ssl.get()) != X509_V_OK) return "";
   const X509_NAME* subject = X509_get_subject_name(shown.get());
   const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);

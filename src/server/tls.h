@@ -1,4 +1,4 @@
-// TLS 1.2 and later on a connection's socket, by OpenSSL: tls.cc is the one file that knows it.
+// TLS 1.2 and later on a connection's socket, by OpenSSL: tls.cc is the one file of the server that knows it.
 //
 // A session reads and writes the socket's descriptor itself, without waiting, and says what it waits for: that is
 // awaited by whoever has the socket, as it is for a plain one. There is no resumption: every handshake looks at the

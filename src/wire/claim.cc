@@ -20,7 +20,8 @@ LockName unpacked(std::string_view text) {
 
 }  // namespace
 
-LockClaim::LockClaim(const LockName& lock, double at) : lock_(packed(lock)), asked_at_(at) {}
+LockClaim::LockClaim(const LockName& lock, double at, bool has_request_id)
+    : lock_(packed(lock)), asked_at_(at), has_request_id_(has_request_id) {}
 
 LockAttempt LockClaim::attempt(const Result<std::optional<LockGrant>>& result, double now) const {
   if (!result) return ended(LockAttempt::Outcome::kError, now);
@@ -33,7 +34,7 @@ LockAttempt LockClaim::ended(LockAttempt::Outcome outcome, double now) const {
 
 // Nobody wants to know what becomes of it.
 void LockClaim::give_back(Engine& engine) const {
-  if (!is_granted()) return;
+  if (!is_granted() || has_request_id_) return;
   LockGiveBack request;
   request.lock = unpacked(lock_);
   request.token = token_;

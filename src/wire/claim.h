@@ -20,8 +20,9 @@ struct LockAttempt {
 // One thread.
 class LockClaim {
  public:
-  // Asked for at this time, in seconds since whenever.
-  LockClaim(const LockName& lock, double at);
+  // Asked for at this time, in seconds since whenever. What was asked for under a request id is never given back: its
+  // client may have asked again, and have been told of the same grant, on another connection.
+  LockClaim(const LockName& lock, double at, bool has_request_id);
 
   void granted(const std::string& token) { token_ = token; }
   [[nodiscard]] bool is_granted() const { return !token_.empty(); }
@@ -37,6 +38,7 @@ class LockClaim {
   std::string lock_;   // its name as one text
   std::string token_;  // empty: not granted
   double asked_at_;
+  bool has_request_id_;
 };
 
 }  // namespace tenure::wire

@@ -213,7 +213,8 @@ void Conversation::ask(const AcquireLock& request) {
   }
   if (user_ != nullptr) acquire.request.user = user_->name;
   Slot& slot = open_slot(acquire.block > Millis{0});
-  slot.grant = std::make_unique<Grant>(Grant{.claim = LockClaim(acquire.request.lock, house_.seconds())});
+  slot.grant = std::make_unique<Grant>(
+      Grant{.claim = LockClaim(acquire.request.lock, house_.seconds(), acquire.request.request_id.has_value())});
   put(acquire, slot);
 }
 

@@ -399,6 +399,23 @@ TEST_F(ConversationTest, AGrantThatComesTooLateIsGivenBack) {
   EXPECT_FALSE(world.is_held("i"));
 }
 
+// Its client asks again on another connection, and may have been told of the same grant before this one is seen to
+// close.
+TEST_F(ConversationTest, AGrantWithARequestIdIsKeptForItsRepeat) {
+  const auto first = begin();
+  first->receive("LOCK.ACQUIRE d i bob REQUEST r1\n");
+  const auto second = begin();
+  second->receive("LOCK.ACQUIRE d i bob REQUEST r1\n");
+  first->close();
+  world.engine->hand_over();
+  EXPECT_TRUE(world.is_held("i"));
+  const auto third = begin();
+  third->receive("LOCK.ACQUIRE d i bob REQUEST r1\n");
+  world.engine->hand_over();
+  third->close();
+  EXPECT_TRUE(world.is_held("i"));
+}
+
 TEST_F(ConversationTest, AGrantBehindAnAnswerThatIsMissingIsGivenBack) {
   const auto talk = begin();
   EXPECT_EQ(say(talk, "SNAPSHOT\nLOCK.ACQUIRE d i bob"), "");

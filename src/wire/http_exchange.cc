@@ -96,7 +96,33 @@ void HttpExchange::show(const ServerPage& page, const Question& question, std::s
   if (!query.empty()) return refuse({ErrorCode::kErr, "query: expected nothing, found some"});
   if (!question.body.empty()) return refuse({ErrorCode::kErr, "body: expected nothing, found some"});
   if (page.subject == ServerPage::Subject::kDescription) return reply({.body = openapi_document()});
+  if (page.subject == ServerPage::Subject::kUser) return reply({.body = describe_user()});
   reply(house_.show(page));
+}
+
+// Where there are no users, everybody has every role.
+std::string HttpExchange::describe_user() const {
+  std::vector<users::Right> rights;
+  if (user_ != nullptr) {
+    rights = user_->rights;
+  } else {
+    for (const users::Role role : users::kRoles) rights.push_back({.role = role});
+  }
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  out.field("user", user_ != nullptr ? std::optional(user_->name) : std::nullopt);
+  out.name("roles");
+  out.begin_array();
+  for (const users::Right& right : rights) {
+    out.begin_object();
+    out.field("role", to_string(right.role));
+    out.field("pattern", right.pattern);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return text;
 }
 
 template <BookRequest T>
@@ -117,7 +143,7 @@ void HttpExchange::ask(const T& request) {
 void HttpExchange::ask(const AcquireLock& request) {
   AcquireLock acquire = request;
   if (user_ != nullptr) acquire.request.user = user_->name;
-  claim_.emplace(acquire.request.lock, house_.seconds());
+  claim_.emplace(acquire.request.lock, house_.seconds(), acquire.request.request_id.has_value());
   ask<AcquireLock>(acquire);
 }
 

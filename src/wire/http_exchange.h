@@ -30,6 +30,8 @@ struct HttpReply {
   std::string_view content_type = "application/json";
   std::optional<ErrorCode> code{};  // of an error
   bool is_stream = false;           // the body is events, which whoever has the connection streams
+  std::string_view encoding{};      // of the body; empty: none
+  std::string etag{};               // of what a browser shows, and may keep; empty: nobody keeps it
 };
 // {"error":{"code":"NOTASK","message":"..."}}, with the status of the code unless another is given.
 HttpReply http_error(const Failure& failure, std::optional<int> status = {});
@@ -52,7 +54,7 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
     House& operator=(const House&) = delete;
     virtual ~House() = default;
 
-    // A page of the server's own, other than /openapi.json.
+    // A page of the server's own, other than /openapi.json and /v1/user.
     virtual HttpReply show(const ServerPage& page) = 0;
     // Whether somebody must be known to ask.
     [[nodiscard]] virtual bool has_users() const = 0;
@@ -90,6 +92,7 @@ class HttpExchange final : public std::enable_shared_from_this<HttpExchange> {
 
   void ask(const Question& question, std::uint64_t payload_bytes_max);
   void show(const ServerPage& page, const Question& question, std::string_view query);
+  [[nodiscard]] std::string describe_user() const;
   // Why whoever asks may not go there, whatever the request says.
   [[nodiscard]] std::optional<Failure> refusal(const tl::expected<Destination, Stray>& destination) const;
   template <BookRequest T>

@@ -191,9 +191,24 @@ TEST_F(HttpExchangeTest, UnknownThingsAreNotFound) {
 TEST_F(HttpExchangeTest, PagesOfTheServer) {
   EXPECT_EQ(get("/healthz"), R"(200 "/healthz")");
   EXPECT_EQ(get("/v1/status"), R"(200 "/v1/status")");
+  EXPECT_EQ(get("/"), R"(200 "/")");
   EXPECT_THAT(get("/openapi.json"), StartsWith(R"(200 {"openapi":"3.0.3",)"));
   EXPECT_THAT(get("/healthz?x=1"), StartsWith("400 "));
   EXPECT_THAT(ask("GET", "/healthz", "{}"), StartsWith("400 "));
+}
+
+TEST_F(HttpExchangeTest, TellsWhoAsksAndTheirRoles) {
+  EXPECT_EQ(get("/v1/user"),
+            R"(200 {"user":null,"roles":[{"role":"submit","pattern":null},{"role":"work","pattern":null},)"
+            R"({"role":"lock","pattern":null},{"role":"read","pattern":null},{"role":"admin","pattern":null}]})");
+  pages.is_guarded = true;
+  EXPECT_THAT(get("/v1/user"), StartsWith("401 "));
+  user = std::make_shared<users::User>(
+      users::User{.name = "joe",
+                  .hash = "secret",
+                  .rights = {{.role = users::Role::kRead}, {.role = users::Role::kSubmit, .pattern = "mail.*"}}});
+  EXPECT_EQ(get("/v1/user"),
+            R"(200 {"user":"joe","roles":[{"role":"read","pattern":null},{"role":"submit","pattern":"mail.*"}]})");
 }
 
 TEST_F(HttpExchangeTest, AWrongMethodIsToldTheRightOnes) {

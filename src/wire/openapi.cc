@@ -258,7 +258,7 @@ std::string operation_id(const Verb& verb, bool is_longer) {
 std::string operation_id(const ServerPage& page) {
   std::string id(segments_of(page.path).back());
   std::replace(id.begin(), id.end(), '.', '_');
-  return "get_" + id;
+  return "get_" + (id.empty() ? "console" : id);
 }
 
 void describe_verb(JsonWriter& out, const Verb& verb, std::string_view path) {

@@ -232,8 +232,9 @@ constexpr Ask kRoutes[] = {
 };
 // Pages of the server's own, and who may see them.
 constexpr Row kPages[] = {
-    {"/v1/status", "ra", '*'}, {"/metrics", "ra", '*'}, {"/v1/events", "ra", '*'},
-    {"/healthz", "+", '.'},    {"/readyz", "+", '.'},   {"/openapi.json", "*", '.'},
+    {"/v1/status", "ra", '*'}, {"/metrics", "ra", '*'},     {"/v1/events", "ra", '*'},  {"/healthz", "+", '.'},
+    {"/readyz", "+", '.'},     {"/openapi.json", "*", '.'}, {"/v1/user", "*", '.'},     {"/", "+", '.'},
+    {"/console.js", "+", '.'}, {"/console.css", "+", '.'},  {"/console.svg", "+", '.'},
 };
 
 const Row& row_of(const Ask& ask) {
@@ -303,7 +304,7 @@ TEST_F(HttpPermissionTest, EveryRouteIsThere) {
   for (const ServerPage& page : server_pages()) EXPECT_EQ(pages.count(page.path), 1U) << page.path;
 }
 
-TEST_F(HttpPermissionTest, StrangersSeeThePagesOfProbesAlone) {
+TEST_F(HttpPermissionTest, StrangersSeeProbesAndTheConsoleAlone) {
   for (const Ask& ask : kRoutes) EXPECT_EQ(status(nullptr, ask.method, ask.target, ask.body), 401) << ask.target;
   for (const Row& page : kPages) {
     EXPECT_EQ(status(nullptr, "GET", page.line), page.roles == "+" ? 200 : 401) << page.line;

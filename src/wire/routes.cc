@@ -15,11 +15,16 @@ using Subject = ServerPage::Subject;
 
 constexpr ServerPage kServerPages[] = {
     {Subject::kStatus, Permission::kRead, "/v1/status", "Tells how the server stands: what INFO says."},
+    {Subject::kUser, Permission::kSignedIn, "/v1/user", "Tells who asks, and which roles they have."},
     {Subject::kEvents, Permission::kRead, "/v1/events", "Streams every record as it becomes durable."},
     {Subject::kMetrics, Permission::kRead, "/metrics", "Tells the same as numbers, for Prometheus.", "text/plain"},
     {Subject::kHealth, Permission::kAnyone, "/healthz", "Answers while the server lives."},
     {Subject::kReadiness, Permission::kAnyone, "/readyz", "Answers 200 while the server takes requests, else 503."},
     {Subject::kDescription, Permission::kSignedIn, "/openapi.json", "Describes every route."},
+    {Subject::kConsole, Permission::kAnyone, "/", "Shows the console, a page for people.", "text/html"},
+    {Subject::kConsole, Permission::kAnyone, "/console.js", "The console's script.", "text/javascript"},
+    {Subject::kConsole, Permission::kAnyone, "/console.css", "The console's style.", "text/css"},
+    {Subject::kConsole, Permission::kAnyone, "/console.svg", "The console's sign.", "image/svg+xml"},
 };
 
 // One path of the table.

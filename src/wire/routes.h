@@ -17,7 +17,7 @@ namespace tenure::wire {
 
 // What the server tells of itself, besides its verbs; read with GET.
 struct ServerPage {
-  enum class Subject : std::uint8_t { kStatus, kMetrics, kEvents, kHealth, kReadiness, kDescription };
+  enum class Subject : std::uint8_t { kStatus, kMetrics, kEvents, kHealth, kReadiness, kDescription, kUser, kConsole };
   Subject subject;
   Permission permission;
   std::string_view path;

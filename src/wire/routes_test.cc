@@ -62,14 +62,15 @@ TEST(RoutesTest, DotsMeanNothing) {
 }
 
 TEST(RoutesTest, EmptySegmentsLeadNowhere) {
-  for (const char* path : {"", "/", "//", "/v1", "/v1/", "//v1/queues", "/v1/queues/", "/v1/tasks//history",
-                           "/v1/locks//x", "healthz", "*", "http://host", "/healthz/", "/v1/tasks/a/b/c", "?x"}) {
+  for (const char* path : {"", "//", "/v1", "/v1/", "//v1/queues", "/v1/queues/", "/v1/tasks//history", "/v1/locks//x",
+                           "healthz", "*", "/healthz/", "/v1/tasks/a/b/c", "?x"}) {
     EXPECT_THAT(way("GET", path), StartsWith("404 NOTFOUND ")) << path;
   }
 }
 
 TEST(RoutesTest, AHostBeforeThePathIsPassedOver) {
   EXPECT_EQ(way("GET", "http://127.0.0.1:8369/v1/tasks/T?x"), "TASK.GET task_id=T ?x");
+  EXPECT_EQ(way("GET", "http://host"), "/");
 }
 
 TEST(RoutesTest, AKnownPathHasItsMethods) {

@@ -137,7 +137,7 @@ void document(RespWriter& out, std::string_view name, const Verb* verb, absl::Sp
   out.value(shown_name(name));
   out.map(3 + (has_arguments ? 1U : 0U) + (subcommands.empty() ? 0U : 1U));
   out.field("summary", verb != nullptr ? verb->summary : "Has subcommands.");
-  out.field("since", kVersion);
+  out.field("since", tenure::kVersion);
   out.field("group", to_string(verb != nullptr ? verb->group : Group::kServer));
   if (has_arguments) {
     out.value("arguments");
@@ -203,7 +203,7 @@ void write_reply(RespWriter& out, const DocumentCommands& request) {
 void write_greeting(RespWriter& out, std::uint64_t client_id) {
   out.map(7);
   out.field("server", std::string_view("tenure"));
-  out.field("version", kVersion);
+  out.field("version", tenure::kVersion);
   out.field("proto", static_cast<int>(out.protocol()));
   out.field("id", client_id);
   out.field("mode", std::string_view("standalone"));

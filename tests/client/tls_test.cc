@@ -151,7 +151,7 @@ TEST_F(TlsTest, FilesThatAreNotWhatTheyShouldBeAreNamed) {
   wrong.tls->key_file = town().server_pair.key;
   EXPECT_THAT(refusal_of(wrong), HasSubstr("expected the key of the certificate"));
   wrong.tls->certificate_file = town().joe.key;
-  EXPECT_THAT(refusal_of(wrong), HasSubstr("expected a certificate in PEM"));
+  EXPECT_THAT(refusal_of(wrong), HasSubstr("expected certificates in PEM"));
 }
 
 }  // namespace

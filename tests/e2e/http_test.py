@@ -179,6 +179,14 @@ class Http(unittest.TestCase):
         status = self.get("/v1/status")
         self.assertIn(f"127.0.0.1:{self.server.http_port}", status["server"]["http_addresses"])
         self.get("/openapi.json")
+        everybody = self.get("/v1/user")
+        self.assertIsNone(everybody["user"])
+        self.assertEqual([right["role"] for right in everybody["roles"]], ["submit", "work", "lock", "read", "admin"])
+        for path, beginning in (("/", "<!doctype html>"), ("/console.js", ""), ("/console.css", ""), ("/console.svg", "<svg")):
+            code, text = self.curl(path, "--compressed")
+            self.assertEqual(code, 200, path)
+            self.assertTrue(text.startswith(beginning), text[:100])
+            self.description.check("GET", path, code, text)
 
     def test_events_are_no_json(self):
         with subprocess.Popen(["curl", "-sSNi", self.url + "/v1/events"], stdout=subprocess.PIPE, text=True) as curl:

@@ -54,6 +54,7 @@ MATRIX = [
     ("GET", "/v1/locks", None, "lock read admin", "*"),
     ("GET", "/v1/status", None, "read admin", "*"),
     ("GET", "/openapi.json", None, "submit work lock read admin", "."),
+    ("GET", "/v1/user", None, "submit work lock read admin", "."),
     ("GET", "/healthz", None, "stranger submit work lock read admin", "."),
     ("GET", "/readyz", None, "stranger submit work lock read admin", "."),
 ]
@@ -128,13 +129,23 @@ class HttpUsers(unittest.TestCase):
         self.assertEqual(self.curl("/v1/queues", "--oauth2-bearer", token.rstrip("="), user=None).status, 200)
 
     def test_strangers_are_asked_who_they_are(self):
-        for target in ("/v1/queues", "/v1/status", "/openapi.json", "/v1/nothing", "/"):
+        for target in ("/v1/queues", "/v1/status", "/openapi.json", "/v1/nothing", "/v1/user"):
             reply = self.curl(target, user=None)
             self.assertEqual((reply.status, reply.code), (401, "NOAUTH"), target)
             self.assertIn('WWW-Authenticate: Basic realm="tenure"', reply.head)
             self.assertIn("WWW-Authenticate: Bearer", reply.head)
         for target in ("/healthz", "/readyz"):
             self.assertEqual(self.curl(target, user=None).status, 200)
+        for target in ("/", "/console.js", "/console.css", "/console.svg"):
+            self.assertEqual(self.curl(target, "--compressed", "-I", user=None).status, 200)
+        asked = self.curl("/v1/queues", "-H", "X-Requested-With: a page", user=None)
+        self.assertEqual(asked.status, 401)
+        self.assertNotIn("Basic", asked.head)
+        self.assertIn("WWW-Authenticate: Bearer", asked.head)
+
+    def test_a_user_is_told_its_roles(self):
+        self.assertEqual(self.curl("/v1/user", user="submit-mail:submit").body,
+                         {"user": "submit-mail", "roles": [{"role": "submit", "pattern": "mail.*"}]})
 
     def test_a_wrong_password_is_answered_after_a_pause(self):
         replies = []
@@ -212,7 +223,7 @@ class HttpUsers(unittest.TestCase):
                 if len(shape) == len(segments) and all(a == b or a.startswith("{") for a, b in zip(shape, segments)):
                     known.discard((method, path))
         # These have tests of their own, where there are such.
-        self.assertEqual({path for _, path in known} - {"/metrics", "/v1/events", "/"}, set())
+        self.assertEqual({path for _, path in known} - {"/metrics", "/v1/events", "/", "/console.js", "/console.css", "/console.svg"}, set())
 
     def test_lease_ids_are_hidden_from_all_but_admins(self):
         self.curl("/v1/queues/mail.secret/tasks", body={"payload": "p", "id": "S"})

@@ -307,7 +307,7 @@ class Starting(Files):
                 (("--tls-key", key), "--tls-cert: expected a file, found none"),
                 (("--tls-cert", "/missing/file", "--tls-key", key), "--tls-cert: open /missing/file: No such file"),
                 (("--tls-cert", certificate, "--tls-key", "/missing/file"), "--tls-key: open /missing/file"),
-                (("--tls-cert", nonsense, "--tls-key", key), f"{nonsense}: expected a certificate in PEM"),
+                (("--tls-cert", nonsense, "--tls-key", key), f"{nonsense}: expected certificates in PEM"),
                 (("--tls-cert", certificate, "--tls-key", nonsense), f"{nonsense}: expected a private key in PEM"),
                 (("--tls-cert", certificate, "--tls-key", other[1]), "expected the key of the certificate"),
                 (("--tls-cert", certificate, "--tls-key", locked), "expected a key without a passphrase"),

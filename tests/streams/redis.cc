@@ -9,14 +9,14 @@
 namespace tenure::testing {
 namespace {
 
-constexpr int kTries = 5;
+constexpr int kRedisTries = 5;
 
 class Redis final : public Log {
  public:
   Redis() {
     const std::string program = std::string(PEERS) + "/redis-server";
     if (!std::filesystem::exists(program)) throw std::runtime_error("no Redis: scripts/test_peers has not been run");
-    for (int i = 0; server_ == nullptr; ++i) try_start(program, i == kTries);
+    for (int i = 0; server_ == nullptr; ++i) try_start(program, i == kRedisTries);
   }
 
   void fill(const std::vector<std::string>& domains, int entries) override {
