@@ -17,7 +17,9 @@
 #include <boost/asio/write.hpp>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/mutex.h"
+#include "tls/credentials.h"
 
 namespace tenure::hazelcast {
 
@@ -38,8 +40,6 @@ using boost::system::error_code;
 using TlsStream = asio::ssl::stream<tcp::socket>;
 
 constexpr std::size_t kReadAtOnce = std::size_t{16} << 10;
-// Of TLS 1.2: those that keep what was said secret also from whoever learns the key later. All of 1.3 do.
-constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 // A socket, plain or under TLS; it lives on until its last operation has ended. One thread.
 template <class Stream>
@@ -154,28 +154,11 @@ class SocketLink final : public Link {
   std::shared_ptr<Socket<Stream>> socket_;
 };
 
-void load(asio::ssl::context& context, const ClientTls& tls) {
-  SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
-  SSL_CTX_set_cipher_list(context.native_handle(), kCiphers);
-  error_code error;
-  const auto expect = [&](const std::string& file, const char* what) {
-    if (error) throw InvalidRequest(ErrorCode::kInvalid, fmt::format("{} '{}': {}", what, file, error.message()));
-  };
-  if (tls.ca_file.empty()) {
-    context.set_default_verify_paths(error);
-  } else {
-    context.load_verify_file(tls.ca_file, error);
-  }
-  expect(tls.ca_file, "ca_file");
-  if (!tls.certificate_file.empty()) {
-    context.use_certificate_chain_file(tls.certificate_file, error);
-    expect(tls.certificate_file, "certificate_file");
-    // Nobody is there to be asked for a passphrase.
-    context.set_password_callback([](std::size_t, asio::ssl::context::password_purpose) { return std::string(); });
-    context.use_private_key_file(tls.key_file, asio::ssl::context::pem, error);
-    expect(tls.key_file, "key_file");
-  }
-  context.set_verify_mode(asio::ssl::verify_peer);
+asio::ssl::context context_for(const std::optional<ClientTls>& given) {
+  if (!given) return asio::ssl::context(asio::ssl::context::tls_client);  // which nobody uses
+  auto context = tls::client_context(real_files(), *given);
+  if (!context) raise(context.error());
+  return asio::ssl::context(context->release());
 }
 
 void check(const Settings& settings) {
@@ -200,18 +183,20 @@ void check(const Settings& settings) {
 
 struct Loop::Parts final : Network, SocketListener {
   explicit Parts(const Settings& settings)
-      : tls(settings.tls), work(asio::make_work_guard(io)), timer(io), cluster(settings, *this, entropy, clock.boot()) {
-    if (tls) load(context, *tls);
-  }
+      : secrecy(settings.tls),
+        context(context_for(settings.tls)),
+        work(asio::make_work_guard(io)),
+        timer(io),
+        cluster(settings, *this, entropy, clock.boot()) {}
 
   std::unique_ptr<Link> dial(const HostAndPort& address, LinkId id) override {
-    if (!tls) {
+    if (!secrecy) {
       auto socket = std::make_shared<Socket<tcp::socket>>(io, *this, id);
       socket->connect(address);
       return std::make_unique<SocketLink<tcp::socket>>(std::move(socket));
     }
     auto socket = std::make_shared<Socket<TlsStream>>(io, *this, id, context);
-    const std::string& expected = tls->server_name.empty() ? address.host : tls->server_name;
+    const std::string& expected = secrecy->server_name.empty() ? address.host : secrecy->server_name;
     error_code is_name;
     asio::ip::make_address(expected, is_name);
     if (is_name) SSL_set_tlsext_host_name(socket->stream().native_handle(), expected.c_str());
@@ -277,8 +262,8 @@ struct Loop::Parts final : Network, SocketListener {
 
   const SystemClock clock;
   SystemEntropy entropy;
-  const std::optional<ClientTls> tls;
-  asio::ssl::context context{asio::ssl::context::tls_client};
+  const std::optional<ClientTls> secrecy;
+  asio::ssl::context context;
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work;
   asio::steady_timer timer;
