@@ -46,6 +46,7 @@ test: setup ## build everything, lint, run all tests but the long ones
 	@scripts/lint
 	@scripts/test_clients
 	@scripts/test_peers
+	@scripts/hazelcast
 	@ctest --preset release -j$(jobs)
 
 .PHONY: sanitize
@@ -61,6 +62,7 @@ sanitize: setup ## unit tests and scenarios under ASan + UBSan, unit tests under
 soak: setup ## the long tests: hours, not minutes
 	@$(configure) release
 	@$(build) release
+	@scripts/hazelcast
 	@if ctest --preset soak --show-only | grep -q '^Total Tests: 0$$'; then \
 	  echo "soak: there are no long tests (label soak) yet"; \
 	else \
@@ -71,6 +73,7 @@ soak: setup ## the long tests: hours, not minutes
 bench: setup ## run the benchmarks, write docs/benchmarks.md
 	@$(configure) release
 	@$(build) release --target programs benches
+	@scripts/hazelcast
 	@scripts/bench
 
 .PHONY: lint

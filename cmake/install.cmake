@@ -12,10 +12,10 @@ set_target_properties(libtenure PROPERTIES
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 # All of the folders that define what include/ declares; of the others what those use.
-foreach(library tenure_base tenure_core tenure_authority tenure_client)
+foreach(library tenure_base tenure_core tenure_authority tenure_hazelcast tenure_client)
   target_sources(libtenure PRIVATE $<TARGET_OBJECTS:${library}>)
 endforeach()
-target_link_libraries(libtenure PRIVATE tenure_client)
+target_link_libraries(libtenure PRIVATE tenure_client tenure_hazelcast)
 target_include_directories(libtenure INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(libtenure INTERFACE cxx_std_20)
 configure_file(cmake/libtenure.map.in libtenure.map @ONLY)

@@ -167,6 +167,8 @@ class TENURE_API SoftLockManager {
  public:
   // The backend outlives the manager and its locks.
   static SoftLockManagerBuilder builder(LockBackend& locks);
+  // They keep it. Not null.
+  static SoftLockManagerBuilder builder(std::shared_ptr<LockBackend> locks);
   explicit SoftLockManager(std::shared_ptr<LockDesk> desk) : desk_(std::move(desk)) {}
 
   // Always a new object; the lock is the same for the same names. Throws InvalidLockKey for an empty name or one with
@@ -192,6 +194,7 @@ class TENURE_API SoftLockManager {
 class TENURE_API SoftLockManagerBuilder {
  public:
   explicit SoftLockManagerBuilder(LockBackend& locks) : locks_(&locks) {}
+  explicit SoftLockManagerBuilder(std::shared_ptr<LockBackend> locks);
 
   SoftLockManagerBuilder& lease_time(Millis lease);             // 1 ms to 24 h; a minute by default
   SoftLockManagerBuilder& margin(Millis margin);                // less than the lease
@@ -211,6 +214,7 @@ class TENURE_API SoftLockManagerBuilder {
 
  private:
   LockBackend* locks_;
+  std::shared_ptr<LockBackend> kept_{};  // the same, if it is the manager's to keep
   SoftLockSettings settings_;
 };
 

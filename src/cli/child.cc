@@ -56,7 +56,8 @@ void make_nonblocking(int descriptor) {
 }
 
 // The environment with what is added in place of what had the same name.
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
+std::vector<std::string> environment_with(
+    const std::vector<std::pair<std::string, std::optional<std::string>>>& added) {
   std::vector<std::string> all;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
@@ -65,7 +66,9 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
     });
     if (!is_replaced) all.emplace_back(text);
   }
-  for (const auto& [name, value] : added) all.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [name, value] : added) {
+    if (value) all.push_back(fmt::format("{}={}", name, *value));
+  }
   return all;
 }
 

@@ -18,10 +18,11 @@
 namespace tenure::cli {
 
 struct ChildOrder {
-  std::vector<std::string> command{};                              // the program, found by PATH, and its words
-  std::vector<std::pair<std::string, std::string>> environment{};  // beyond ours
-  std::optional<std::string> input{};                              // its standard input; absent: ours
-  bool keeps_output = false;                                       // its standard output is for us
+  std::vector<std::string> command{};  // the program, found by PATH, and its words
+  // Beyond ours; absent: without it, also if we have it.
+  std::vector<std::pair<std::string, std::optional<std::string>>> environment{};
+  std::optional<std::string> input{};  // its standard input; absent: ours
+  bool keeps_output = false;           // its standard output is for us
   // Its process group. Its own one can be signalled as a whole; with the terminal it is also the one that keys go to.
   // Ours it is where others share the terminal with us: a pipeline.
   enum class Group : std::uint8_t { kOwn, kOwnWithTerminal, kOurs };

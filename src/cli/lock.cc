@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "cli/child.h"
 #include "cli/duration.h"
@@ -17,26 +18,33 @@ constexpr Millis kOneLockWait = std::chrono::hours(1);
 // A lock that is held, renewed, and watched over by the local clock. One thread.
 class HeldLock {
  public:
-  HeldLock(Locks& locks, const LockName& name, Millis lease, const Clock& clock)
-      : locks_(locks), name_(name), lease_(lease), keeper_(clock) {}
+  HeldLock(LockBackend& locks, const LockName& name, Millis lease, const Desk& desk)
+      : locks_(locks),
+        authority_(dynamic_cast<Locks*>(&locks)),
+        name_(name),
+        owner_(process_name(desk.entropy)),
+        lease_(lease),
+        keeper_(desk.clock) {}
 
   // False: not in time, or it was asked to stop.
-  bool acquire(const Errand& errand, std::optional<Millis> wait, const std::stop_token& stop) {
-    const std::string owner = process_name(errand.desk.entropy);
+  bool acquire(Entropy& entropy, std::optional<Millis> wait, const std::stop_token& stop) {
+    // Elsewhere than on Tenure the time that is waited for a grant is part of its lease.
+    const Millis piece = authority_ != nullptr ? kOneLockWait : std::max(lease_ / 4, Millis{1});
     const Millis began = keeper_.now();
     while (!stop.stop_requested()) {
-      const std::string request_id = hex16(errand.desk.entropy.next()) + hex16(errand.desk.entropy.next());
-      const LockRequest request{.lock = name_, .owner = owner, .lease = lease_, .request_id = request_id};
-      const Millis left = wait ? std::max(Millis{0}, *wait - (keeper_.now() - began)) : kOneLockWait;
+      const std::string request_id = hex16(entropy.next()) + hex16(entropy.next());
+      const LockRequest request{.lock = name_, .owner = owner_, .lease = lease_, .request_id = request_id};
+      const Millis left = wait ? std::max(Millis{0}, *wait - (keeper_.now() - began)) : piece;
       const Millis sent = keeper_.now();
-      const auto grant = locks_.acquire(request, std::min(left, kOneLockWait), stop);
+      const auto grant = locks_.acquire(request, std::min(left, piece), stop);
       if (grant && keep(request, *grant, sent)) return true;
-      if (!grant && wait && left <= kOneLockWait) return false;
+      if (!grant && wait && left <= piece) return false;
     }
     return false;
   }
 
-  [[nodiscard]] std::uint64_t fence() const { return fence_ ? fence_->value : 0; }
+  // Absent: where the lock is there are none.
+  [[nodiscard]] std::optional<Fence> fence() const { return fence_; }
   [[nodiscard]] std::stop_token lost() const { return lost_.get_token(); }
   [[nodiscard]] const std::string& why_lost() const { return why_lost_; }
 
@@ -44,7 +52,7 @@ class HeldLock {
   bool release(const Desk& desk) {
     const bool was_kept = keeper_.let_go(kept_);
     try {
-      locks_.release({.lock = name_, .token = token_});
+      give_back();
       return true;
     } catch (const LockExpired& error) {
       why_lost_ = error.what();
@@ -60,30 +68,36 @@ class HeldLock {
   }
 
  private:
-  // After a wait the same request again is the same grant, and what is left of it is counted from before that. False:
-  // it has ended meanwhile.
+  // False: it has ended meanwhile.
   bool keep(const LockRequest& request, LockGrant grant, Millis sent) {
-    if (keeper_.now() - sent > margin_of(lease_)) {
-      sent = keeper_.now();
-      try {
+    token_ = grant.token;
+    fence_ = grant.fence;
+    try {
+      if (authority_ == nullptr) {
+        sent = keeper_.now();
+        enter_again();
+      } else if (keeper_.now() - sent > margin_of(lease_)) {
+        // After a wait the same request again is the same grant, and what is left of it is counted from before that.
+        sent = keeper_.now();
         auto same = locks_.acquire(request);
         if (!same) return false;
         grant = std::move(*same);
-      } catch (const LockExpired&) {
-        return false;
-      } catch (const NotHeld&) {
-        return false;
+        token_ = grant.token;
+        fence_ = grant.fence;
       }
+    } catch (const LockExpired&) {
+      return false;
+    } catch (const NotHeld&) {
+      return false;
     }
-    token_ = grant.token;
-    fence_ = grant.fence;
     kept_ = keeper_.keep(sent, grant.remaining, lease_, [this] { return renew(); }, lost_);
     return true;
   }
 
   LeaseKeeper::Renewed renew() {
     try {
-      return {.remaining = locks_.extend({.lock = name_, .token = token_, .lease = lease_}).remaining};
+      if (authority_ == nullptr) return renew_by_entering();
+      return {.remaining = authority_->extend({.lock = name_, .token = token_, .lease = lease_}).remaining};
     } catch (const LockExpired&) {
       return {};
     } catch (const NotHeld&) {
@@ -91,34 +105,82 @@ class HeldLock {
     }
   }
 
-  Locks& locks_;
+  // Elsewhere than on Tenure a lease is prolonged by entering again. But who has lost the lock would then enter anew,
+  // and not know it. So the lock is held twice: one hold is given back, which fails if the lock is lost, and then taken
+  // again.
+  LeaseKeeper::Renewed renew_by_entering() {
+    const MutexLock lock(mutex_);
+    if (is_over_) return {.remaining = Millis{0}, .is_last = true};
+    if (holds_ > 1) {
+      --holds_;  // also if there is no answer
+      locks_.release({.lock = name_, .token = token_});
+    }
+    enter_again_locked();
+    return {.remaining = lease_};
+  }
+
+  void enter_again() {
+    const MutexLock lock(mutex_);
+    holds_ = 1;
+    enter_again_locked();
+  }
+
+  void enter_again_locked() TENURE_REQUIRES(mutex_) {
+    const auto again = locks_.acquire({.lock = name_, .owner = owner_, .lease = lease_});
+    if (again && again->token == token_) {
+      ++holds_;
+      return;
+    }
+    // It was lost; what was acquired anew is another grant.
+    if (again) locks_.release({.lock = name_, .token = again->token});
+    throw LockExpired(ErrorCode::kExpired, "somebody else has it", std::string(name_.domain),
+                      std::string(name_.identifier));
+  }
+
+  void give_back() {
+    const MutexLock lock(mutex_);
+    is_over_ = true;
+    for (; holds_ > 1; --holds_) locks_.release({.lock = name_, .token = token_});
+    locks_.release({.lock = name_, .token = token_});
+  }
+
+  LockBackend& locks_;
+  Locks* const authority_;  // the same, if it is Tenure's
   const LockName name_;
+  const std::string owner_;
   const Millis lease_;
   std::string token_;
   std::optional<Fence> fence_;
   std::stop_source lost_;
   std::uint64_t kept_ = 0;
   std::string why_lost_;
+  // A renewal that is under way must not follow the release.
+  Mutex mutex_;
+  int holds_ TENURE_GUARDED_BY(mutex_) = 1;
+  bool is_over_ TENURE_GUARDED_BY(mutex_) = false;
   LeaseKeeper keeper_;  // the last: what it calls uses all the rest
 };
 
-int tell_busy(const Errand& errand, const LockName& name) {
-  const auto holder = find_holder(errand.authority.locks(), name);
+int tell_busy(const LockErrand& errand, const LockName& name) {
+  auto* const authority = dynamic_cast<Locks*>(&errand.locks);
+  const auto holder = authority != nullptr ? find_holder(*authority, name) : std::nullopt;
   std::string message = fmt::format("lock {} is held by another", lock_name(name));
   if (holder) {
     message =
         fmt::format("lock {} is held by {} under fence {}, for another {} at most unless it is renewed",
                     lock_name(name), shown(holder->owner), holder->fence.value, short_duration(holder->remaining));
   }
-  complain(
-      errand.desk, errand.json, ErrorCode::kBackpressure, message,
-      fmt::format("Wait for it with --wait TIME, or free it with `tenure force-unlock {} {}` if its holder is gone.",
-                  name.domain, name.identifier));
+  std::string advice = "Wait for it with --wait TIME";
+  if (authority != nullptr) {
+    advice += fmt::format(", or free it with `tenure force-unlock {} {}` if its holder is gone", name.domain,
+                          name.identifier);
+  }
+  complain(errand.desk, errand.json, ErrorCode::kBackpressure, message, advice + ".");
   return kNotNow;
 }
 
 // The command's life: ended by itself, by a signal that was sent to us, or because the lock is lost.
-void watch_child(const Errand& errand, Signals& signals, Child& child, const HeldLock& lock, Millis grace,
+void watch_child(const LockErrand& errand, Signals& signals, Child& child, const HeldLock& lock, Millis grace,
                  const std::string& name) {
   Bell lost_bell;
   const std::stop_callback ring(lock.lost(), [&] { lost_bell.ring(); });
@@ -126,8 +188,8 @@ void watch_child(const Errand& errand, Signals& signals, Child& child, const Hel
   while (child.wait(bells, std::nullopt) != Child::Event::kEnded) {
     if (lock.lost().stop_requested() && !child.is_stopping()) {
       lost_bell.clear();
-      errand.desk.err << fmt::format("tenure: lock {} (fence {}) is lost; stopping the command\n", name, lock.fence())
-                      << std::flush;
+      const std::string fence = lock.fence() ? fmt::format(" (fence {})", lock.fence()->value) : "";
+      errand.desk.err << fmt::format("tenure: lock {}{} is lost; stopping the command\n", name, fence) << std::flush;
       child.stop(grace);
     }
     while (const auto signal = signals.take()) {
@@ -140,15 +202,23 @@ void watch_child(const Errand& errand, Signals& signals, Child& child, const Hel
   }
 }
 
-int report_unlocked(const Errand& errand, const HeldLock& lock, const Child& child, const std::string& name,
+// Absent where there is none, also if we have one: a lock around this one is another.
+std::optional<std::string> fence_text(const HeldLock& lock) {
+  return lock.fence() ? std::optional(std::to_string(lock.fence()->value)) : std::nullopt;
+}
+
+int report_unlocked(const LockErrand& errand, const HeldLock& lock, const Child& child, const std::string& name,
                     bool is_released) {
   if (is_released && !lock.lost().stop_requested()) return child.status();
-  complain(
-      errand.desk, errand.json, ErrorCode::kExpired,
-      fmt::format("lock {} was lost while the command ran, which ended with {}{}{}", name, child.ending(),
-                  lock.why_lost().empty() ? "" : ": ", lock.why_lost()),
-      "What it guards may have been entered by another meanwhile: only a resource that checks TENURE_FENCE is safe "
-      "from that.");
+  const char* const advice =
+      lock.fence() ? "What it guards may have been entered by another meanwhile: only a resource that checks "
+                     "TENURE_FENCE is safe from that."
+                   : "What it guards may have been entered by another meanwhile. There is no fence here that could "
+                     "keep the two apart.";
+  complain(errand.desk, errand.json, ErrorCode::kExpired,
+           fmt::format("lock {} was lost while the command ran, which ended with {}{}{}", name, child.ending(),
+                       lock.why_lost().empty() ? "" : ": ", lock.why_lost()),
+           advice);
   return kLost;
 }
 
@@ -168,12 +238,12 @@ std::string lock_name(const LockName& lock) {
   return lock.space == kDefaultSpace ? name : fmt::format("{} of space {}", name, shown(lock.space));
 }
 
-int run_locked(const Errand& errand, Signals& signals, const LockOptions& options) {
+int run_locked(const LockErrand& errand, Signals& signals, const LockOptions& options) {
   const LockName name{.domain = options.domain, .identifier = options.identifier, .space = options.space};
-  HeldLock lock(errand.authority.locks(), name, options.lease, errand.desk.clock);
+  HeldLock lock(errand.locks, name, options.lease, errand.desk);
   {
     StopOnSignal stop(signals);
-    const bool is_held = lock.acquire(errand, options.wait, stop.token());
+    const bool is_held = lock.acquire(errand.desk.entropy, options.wait, stop.token());
     const auto signal = stop.finish();
     if (signal) {
       if (is_held) lock.release(errand.desk);
@@ -183,7 +253,7 @@ int run_locked(const Errand& errand, Signals& signals, const LockOptions& option
   }
   const std::string shown_name = lock_name(name);
   auto child = Child::start({.command = options.command,
-                             .environment = {{"TENURE_FENCE", std::to_string(lock.fence())},
+                             .environment = {{"TENURE_FENCE", fence_text(lock)},
                                              {"TENURE_LOCK_DOMAIN", options.domain},
                                              {"TENURE_LOCK", options.identifier}},
                              .group = group_at_terminal(),

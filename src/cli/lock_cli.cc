@@ -21,11 +21,21 @@ void add_lock(CLI::App& app, PlaceOptions& place, const std::vector<std::string>
   add_duration(*command.app, "--wait", options.wait, "At most so long, 0s: not at all; then status 75 [for ever]");
   add_duration(*command.app, "--grace", options.grace,
                "If the lock is lost, the time from SIGTERM to SIGKILL for the command [10s]");
+  command.app
+      ->add_option_function<std::string>(
+          "--hazelcast", [kept = command.options](const std::string& members) { kept->hazelcast = members; },
+          "A lock of this Hazelcast cluster: one of its members, or several with commas between")
+      ->type_name("HOST:PORT")
+      ->group("Instead of an authority");
+  command.app->add_option("--cluster", options.cluster, "The Hazelcast cluster's name [dev]")
+      ->type_name("NAME")
+      ->group("Instead of an authority");
   add_place(*command.app, place);
   command.app->footer(
       "Examples:\n  tenure lock nightly backup -- ./backup.sh\n"
       "  tenure lock nightly backup --wait 0s -- ./backup.sh || echo somebody else does it\n"
       "  tenure lock orders 17 -- sh -c 'update --fence $TENURE_FENCE'\n"
+      "  tenure lock --hazelcast 10.0.0.1:5701 nightly backup -- ./backup.sh\n"
       "The command has TENURE_FENCE, TENURE_LOCK_DOMAIN and TENURE_LOCK in its environment. Its exit status is passed\n"
       "on (128+N for the signal N); 70 if the lock was lost while it ran, 75 if it was not to be had, 127 if there is "
       "no\n"
@@ -35,7 +45,10 @@ void add_lock(CLI::App& app, PlaceOptions& place, const std::vector<std::string>
     kept->command = behind;
     chosen = [&place, kept](const Desk& desk) {
       Signals signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD});
-      return run_errand(desk, place, [&](const Errand& errand) { return run_locked(errand, signals, *kept); });
+      if (kept->hazelcast) return run_locked_on_hazelcast(desk, place, signals, *kept);
+      return run_errand(desk, place, [&](const Errand& errand) {
+        return run_locked({.desk = desk, .locks = errand.authority.locks(), .json = errand.json}, signals, *kept);
+      });
     };
   });
 }

@@ -21,9 +21,20 @@ struct LockOptions {
   Millis lease = std::chrono::seconds(30);
   std::optional<Millis> wait{};  // absent: as long as it takes
   Millis grace = std::chrono::seconds(10);
+  // Members of a Hazelcast cluster that has the lock, with commas between; absent: an authority has it.
+  std::optional<std::string> hazelcast{};
+  std::string cluster = "dev";
+};
+// Where the lock is. All of it outlives the command.
+struct LockErrand {
+  const Desk& desk;
+  LockBackend& locks;
+  bool json = false;
 };
 // Runs a command while a lock is held. Its status, or kLost.
-int run_locked(const Errand& errand, Signals& signals, const LockOptions& options);
+int run_locked(const LockErrand& errand, Signals& signals, const LockOptions& options);
+// The same on the Hazelcast cluster that the options name; what is thrown is told, with what to do next.
+int run_locked_on_hazelcast(const Desk& desk, const PlaceOptions& place, Signals& signals, const LockOptions& options);
 
 struct LocksOptions {
   std::optional<std::string> domain{};

@@ -155,6 +155,8 @@ Result<std::optional<ClientTls>> choose_tls(const PlaceOptions& options, const S
 
 std::string first_line(std::string_view text) { return std::string(trimmed(text.substr(0, text.find('\n')))); }
 
+}  // namespace
+
 std::string read_password(const Desk& desk, const Place& place, const AskPassword& ask_password) {
   if (!place.password_file.empty()) {
     const auto text = read_whole(desk.files, place.password_file, kPasswordFileBytesMax);
@@ -172,6 +174,8 @@ std::string read_password(const Desk& desk, const Place& place, const AskPasswor
   if (!password) raise(password.error());
   return std::string(password->view());
 }
+
+namespace {
 
 ClientSettings settings_of(const Place& place, std::string password) {
   ClientSettings settings;

@@ -61,8 +61,9 @@ struct OpenPlace {
   Client* client = nullptr;  // the same; null: it is in this process
 };
 
-// Asks for a password if there is a user and no file of it. Throws what errors.h lists.
+// Ask for a password if there is a user and no file of it. Throw what errors.h lists.
 using AskPassword = std::function<Result<users::Secret>()>;
+std::string read_password(const Desk& desk, const Place& place, const AskPassword& ask_password);
 OpenPlace open_place(const Desk& desk, const Place& place, const AskPassword& ask_password);
 
 }  // namespace tenure::cli

@@ -27,6 +27,15 @@ void require(bool holds, const char* otherwise) {
   if (!holds) throw std::invalid_argument(otherwise);
 }
 
+// A desk and, if somebody has to, what keeps its backend.
+struct KeptDesk {
+  KeptDesk(std::shared_ptr<LockBackend> keep, LockBackend& locks, const SoftLockSettings& settings)
+      : backend(std::move(keep)), desk(locks, settings, machine_clock(), client_of(locks)) {}
+
+  std::shared_ptr<LockBackend> backend;
+  LockDesk desk;
+};
+
 }  // namespace
 
 SoftLock::SoftLock(std::shared_ptr<LockDesk> desk, std::string domain, std::string identifier)
@@ -51,6 +60,9 @@ bool SoftLock::force_unlock() { return desk_->force({domain_, identifier_}); }
 std::string SoftLock::key() const { return domain_ + desk_->settings().delimiter + identifier_; }
 
 SoftLockManagerBuilder SoftLockManager::builder(LockBackend& locks) { return SoftLockManagerBuilder(locks); }
+SoftLockManagerBuilder SoftLockManager::builder(std::shared_ptr<LockBackend> locks) {
+  return SoftLockManagerBuilder(std::move(locks));
+}
 
 SoftLock SoftLockManager::get_lock(std::string_view domain, std::string_view identifier) const {
   desk_->check_key({domain, identifier});
@@ -63,6 +75,11 @@ const std::string& SoftLockManager::delimiter() const { return desk_->settings()
 const std::string& SoftLockManager::space() const { return desk_->settings().space; }
 void SoftLockManager::close() { desk_->close(); }
 void SoftLockManager::lose_all() { desk_->lose_all(); }
+
+SoftLockManagerBuilder::SoftLockManagerBuilder(std::shared_ptr<LockBackend> locks)
+    : locks_(locks.get()), kept_(std::move(locks)) {
+  require(locks_ != nullptr, "locks must not be null");
+}
 
 SoftLockManagerBuilder& SoftLockManagerBuilder::lease_time(Millis lease) {
   require(lease > Millis{0}, "lease_time must be positive");
@@ -137,7 +154,8 @@ SoftLockManager SoftLockManagerBuilder::build() const {
   require(settings_.is_bound || !settings_.session, "locks are unbound, or bound to a session: not both");
   require(!settings_.session || settings_.grace == Millis{0}, "a session's grace is given where it is joined");
   require(!settings_.margin || *settings_.margin < settings_.lease, "margin must be less than lease_time");
-  return SoftLockManager(std::make_shared<LockDesk>(*locks_, settings_, machine_clock(), client_of(*locks_)));
+  const auto kept = std::make_shared<KeptDesk>(kept_, *locks_, settings_);
+  return SoftLockManager(std::shared_ptr<LockDesk>(kept, &kept->desk));
 }
 
 }  // namespace tenure

@@ -8,7 +8,7 @@
 //                                         in tests/client/puppet_test.cc
 //   re-entry                              IsReenteredThroughEveryLockAndManagerOfTheClient, ReenteringMovesTheDeadline
 //   failover                              tests/client/puppet_test.cc, from WhoIsKilledLetsTheNextOneInAtOnce on
-//   races, visibility                     tests/client/soft_lock_threads_test.cc
+//   races, visibility                     tests/client/soft_lock_suite.h, soft_lock_threads_test.cc
 //   keys that are refused, the builder    RefusesNamesThatCannotBeALocks, TheBuilderRefusesWhatCannotBe, ...
 #include <mutex>
 
@@ -199,6 +199,19 @@ TEST_P(SoftLockTest, APlainBackendHasNoFencesAndCannotExtend) {
 }
 
 // --- what is told ---
+
+TEST_P(SoftLockTest, TheManagerAndItsLocksKeepABackendThatTheyWereGiven) {
+  auto plain = std::make_shared<PlainLocks>(locks);
+  const std::weak_ptr<PlainLocks> watched = plain;
+  {
+    std::optional given = SoftLockManager::builder(std::shared_ptr<LockBackend>(std::move(plain))).build();
+    const SoftLock lock = given->get_lock("orders", "1");
+    given.reset();
+    EXPECT_FALSE(watched.expired());
+  }
+  EXPECT_TRUE(watched.expired());
+  EXPECT_THROW(SoftLockManager::builder(std::shared_ptr<LockBackend>{}), std::invalid_argument);
+}
 
 TEST_P(SoftLockTest, TellsWhatHappens) {
   std::vector<std::string> told;

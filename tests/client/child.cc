@@ -65,13 +65,18 @@ void Child::stop_listening() {
 
 void Child::signal(int number) const { ::kill(process_, number); }
 
-bool Child::succeeds() {
+int Child::end() {
+  ::close(std::exchange(input_, -1));
+  return wait();
+}
+
+int Child::wait() {
   while (hear()) continue;
   int status = 0;
   ::waitpid(process_, &status, 0);
   process_ = -1;
   close_pipes();
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 void Child::kill() {
@@ -82,7 +87,7 @@ void Child::kill() {
 }
 
 void Child::close_pipes() {
-  ::close(std::exchange(input_, -1));
+  if (input_ >= 0) ::close(std::exchange(input_, -1));
   if (output_ >= 0) ::close(std::exchange(output_, -1));
 }
 

@@ -25,11 +25,14 @@ class Child {
   void stop_listening();
   void signal(int number) const;
   // Waits for its end; whether it says that all went well.
-  bool succeeds();
+  bool succeeds() { return wait() == 0; }
+  // Its standard input ends, and its end is waited for. Its exit status; -1: a signal has ended it.
+  int end();
   // With SIGKILL; returns when it is gone.
   void kill();
 
  private:
+  int wait();
   void close_pipes();
 
   pid_t process_ = -1;
