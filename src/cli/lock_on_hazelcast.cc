@@ -17,6 +17,7 @@ hazelcast::Settings settings_of_cluster(const Desk& desk, const Place& place, co
   settings.password = read_password(desk, place, ask_known_password);
   settings.name = "tenure-cli";
   settings.timeout = place.timeout;
+  settings.tls = place.tls;
   return settings;
 }
 
