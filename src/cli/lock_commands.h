@@ -34,7 +34,7 @@ struct LockErrand {
 // Runs a command while a lock is held. Its status, or kLost.
 int run_locked(const LockErrand& errand, Signals& signals, const LockOptions& options);
 // The same on the Hazelcast cluster that the options name; what is thrown is told, with what to do next.
-int run_locked_on_hazelcast(const Desk& desk, const PlaceOptions& place, Signals& signals, const LockOptions& options);
+int run_locked_on_hazelcast(const Desk& desk, const PlaceOptions& options, Signals& signals, const LockOptions& lock);
 
 struct LocksOptions {
   std::optional<std::string> domain{};

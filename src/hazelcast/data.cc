@@ -42,7 +42,7 @@ std::uint32_t murmur3(std::string_view bytes, std::uint32_t seed) {
   std::uint32_t hash = seed;
   std::string_view rest = bytes;
   for (; rest.size() >= 4; rest.remove_prefix(4)) {
-    hash = std::rotl(hash ^ scramble(load<std::uint32_t>(rest.data())), 13) * 5 + 0xe6546b64;
+    hash = std::rotl(hash ^ scramble(load<std::uint32_t>(&rest.front())), 13) * 5 + 0xe6546b64;
   }
   std::uint32_t tail = 0;
   std::memcpy(&tail, rest.data(), rest.size());

@@ -122,17 +122,17 @@ std::string_view MessageReader::fixed(std::size_t at, std::size_t size) {
 
 std::uint8_t MessageReader::byte(std::size_t at) {
   const auto bytes = fixed(at, 1);
-  return bytes.empty() ? std::uint8_t{0} : load<std::uint8_t>(bytes.data());
+  return bytes.empty() ? std::uint8_t{0} : load<std::uint8_t>(&bytes.front());
 }
 
 std::int32_t MessageReader::int32(std::size_t at) {
   const auto bytes = fixed(at, sizeof(std::int32_t));
-  return bytes.empty() ? 0 : load<std::int32_t>(bytes.data());
+  return bytes.empty() ? 0 : load<std::int32_t>(&bytes.front());
 }
 
 std::optional<Uuid> MessageReader::uuid(std::size_t at) {
   const auto bytes = fixed(at, kUuidBytes);
-  return bytes.empty() ? std::nullopt : uuid_at(bytes.data());
+  return bytes.empty() ? std::nullopt : uuid_at(&bytes.front());
 }
 
 const Frame* MessageReader::next() {
@@ -209,7 +209,7 @@ void MessageReader::skip() {
 Result<std::optional<Frame>> MessageStream::next_frame() {
   const std::string_view rest = std::string_view(input_).substr(begin_);
   if (rest.size() < kFrameHeader) return std::nullopt;
-  const auto length = load<std::uint32_t>(rest.data());
+  const auto length = load<std::uint32_t>(&rest.front());
   if (length < kFrameHeader) {
     return fail_with(ErrorCode::kUnavailable, "a frame's length: expected {} or more, found {}", kFrameHeader, length);
   }

@@ -129,7 +129,7 @@ class Library(unittest.TestCase):
             _, kind, symbol = line.split(" ", 2)
             if kind == "A":  # the interface's version
                 continue
-            name = re.match(r"(?:(?:vtable|typeinfo(?: name)?) for )?tenure::(\w+)", symbol)
+            name = re.match(r"(?:(?:vtable|typeinfo(?: name)?) for )?tenure::(?:hazelcast::)?(\w+)", symbol)
             self.assertTrue(name and name[1] in classes | functions, f"not public, but exported: {symbol}")
             exported.add(name[1])
         self.assertEqual(set(), functions - exported)

@@ -19,7 +19,7 @@ std::optional<PlantedBug> find_bug(std::string_view name) {
 
 // A name that is none ends the program: it would pass for a server without bugs.
 PlantedBug planted() {
-  const char* const name = std::getenv("TENURE_PLANT");
+  const char* const name = std::getenv("TENURE_PLANT");  // NOLINT(concurrency-mt-unsafe): nobody sets variables
   const auto bug = find_bug(name == nullptr ? "" : name);
   if (!bug) {
     std::fputs("tenured-planted: expected TENURE_PLANT to name a planted bug\n", stderr);
