@@ -14,7 +14,7 @@
 namespace tenure::testing {
 namespace {
 
-constexpr int kTries = 5;
+constexpr int kStarts = 5;
 
 std::string hazelcast_jar() { return from_environment("HAZELCAST_JAR"); }
 
@@ -67,7 +67,7 @@ bool Peer::try_start() {
 
 void Peer::start() {
   int tries = 1;
-  while (!try_start()) TENURE_CHECK(tries++ < kTries, "the member at port {} does not start", place_.port);
+  while (!try_start()) TENURE_CHECK(tries++ < kStarts, "the member at port {} does not start", place_.port);
 }
 
 std::string Peer::ask(const std::string& line) {
@@ -85,7 +85,7 @@ Members::Members() {
   TENURE_CHECK(compiler.succeeds(), "Peer.java cannot be compiled");
   cluster_ = "tenure-" + std::to_string(::getpid());
   int tries = 1;
-  while (!try_start()) TENURE_CHECK(tries++ < kTries, "the members do not start");
+  while (!try_start()) TENURE_CHECK(tries++ < kStarts, "the members do not start");
   await_safe();
 }
 
