@@ -61,9 +61,8 @@ function(tenure_gtest name prefix label)
   list(FILTER helpers EXCLUDE REGEX "_test\\.cc$")
   set_source_files_properties(${helpers} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gmock_main rapidcheck_gtest)
-  # Tests are most of what is compiled: what they test is optimized, they themselves need not be. (glibc's checks do
-  # not come without.)
-  target_compile_options(${name} PRIVATE -O0 -g1 -U_FORTIFY_SOURCE)
+  # Tests are most of what is compiled: what they test is optimized, they themselves need not be.
+  target_compile_options(${name} PRIVATE -O0 -g1)
   tenure_precompile(${name} precompiled_tests.h)
   # Sanitizers make tests many times slower, so the limit is for hangs only.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}."

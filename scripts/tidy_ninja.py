@@ -43,11 +43,11 @@ def flags_of(command):
     return tuple(words[1:])
 
 
-def write_batch(number, folder, sources):
+def write_batch(kind, number, folder, sources):
     """A file that includes the sources; itself, if it is one only."""
     if len(sources) == 1:
         return sources[0]
-    path = BUILD / "batches" / folder / f"{number}.cc"
+    path = BUILD / "batches" / folder / f"{kind}_{number}.cc"
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(f'#include "{source.resolve()}"\n' for source in sources)
     if not path.exists() or path.read_text() != text:
@@ -71,11 +71,13 @@ def main():
         together[path.parent, its_flags, alone].append(path)
 
     runs = []
+    kinds = collections.Counter()  # of flags, in a folder
     for (folder, its_flags, _), sources in together.items():
         count = -(-len(sources) // SOURCES_MAX)
+        kinds[folder] += 1
         for number in range(count):
             part = sources[number::count]
-            runs.append((len(part), write_batch(len(runs), folder, part), its_flags))
+            runs.append((len(part), write_batch(kinds[folder], number, folder, part), its_flags))
     runs.sort(key=lambda run: run[0], reverse=True)
 
     lines = [RULE]

@@ -28,6 +28,7 @@ class Cable : public std::enable_shared_from_this<Cable> {
   void connect() {
     if (all_.breaks()) return;  // nobody will ever answer
     after(all_.delay(), [this] {
+      if (is_over_) return;
       is_connected_ = all_.ports_.server.is_up();
       if (!is_connected_) all_.ports_.tally.count(Fault::kConnectionRefused);
       is_over_ = !is_connected_;
@@ -85,8 +86,6 @@ class Cable : public std::enable_shared_from_this<Cable> {
     }
     at(std::max(to_program_at_, all_.ports_.agenda.now() + all_.delay()), [this] { end(); });
   }
-
-  [[nodiscard]] bool is_over() const { return is_over_; }
 
  private:
   template <class Event>

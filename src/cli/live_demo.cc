@@ -18,6 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Before a server is asked again that did not answer.
+constexpr Millis kSettle = 1s;
+
 // One of those who keep the server busy, on a thread of its own. One thread.
 class Actor {
  public:
@@ -47,7 +50,7 @@ class Actor {
       try {
         scene(*this);
       } catch (const Error&) {
-        rest(options_.settle);
+        rest(kSettle);
       }
     }
   }
@@ -70,12 +73,13 @@ const std::vector<std::string>& reasons() {
 }
 
 void submit_one(Actor& actor) {
-  static const std::vector<std::string> queues = {"mail", "mail", "mail", "images", "images", "invoices", "reports"};
+  static const std::vector<std::string> queues = {"demo-mail",   "demo-mail",     "demo-mail",   "demo-images",
+                                                  "demo-images", "demo-invoices", "demo-reports"};
   const std::string& queue = actor.dice().pick(queues);
   const std::string payload = fmt::format("{} for customer {}", queue, actor.dice().between(1000, 9999));
   const std::string key = fmt::format("customer-{}", actor.dice().roll(20));
   Submission task{.queue = queue, .payload = payload, .priority = actor.dice().one_in(10) ? 9 : 4};
-  if (queue == "invoices") task.key = key;
+  if (queue == "demo-invoices") task.key = key;
   if (actor.dice().one_in(12)) task.delay = Millis{actor.dice().between(1000, 8000)};
   task.attempts = 5;
   actor.tasks().submit(task);
@@ -93,7 +97,8 @@ void do_job(Actor& actor, const TaskLease& lease, Millis length) {
 void work_once(Actor& actor, const std::string& name) {
   constexpr Millis kLease = 4s;
   const auto leases = actor.tasks().lease(
-      {.worker = name, .queues = {"mail", "invoices", "images", "reports"}, .lease = kLease}, 2s, actor.stop());
+      {.worker = name, .queues = {"demo-mail", "demo-invoices", "demo-images", "demo-reports"}, .lease = kLease}, 2s,
+      actor.stop());
   for (const TaskLease& lease : leases) {
     const auto chance = actor.dice().roll(100);
     if (chance < 4) {
@@ -117,9 +122,9 @@ void work_once(Actor& actor, const std::string& name) {
 // Somebody stops the reports now and then, and lets them go on.
 void supervise(Actor& actor) {
   actor.rest(20s);
-  actor.tasks().pause("reports");
+  actor.tasks().pause("demo-reports");
   actor.rest(6s);
-  actor.tasks().resume("reports");
+  actor.tasks().resume("demo-reports");
 }
 
 // --- ordered work ---
@@ -128,7 +133,7 @@ void supervise(Actor& actor) {
 class LogReader {
  public:
   void read_one(Actor& actor) {
-    const std::string domain = fmt::format("account-{}", std::min(actor.dice().roll(8), actor.dice().roll(8)) + 1);
+    const std::string domain = fmt::format("demo-account-{}", std::min(actor.dice().roll(8), actor.dice().roll(8)) + 1);
     Account& account = accounts_[domain];
     if (!account.is_known) look_up(actor, domain, account);
     // Where nothing is in flight the backlog's head comes first.
@@ -197,7 +202,7 @@ class LogReader {
 
 void hold_a_lock(Actor& actor, const std::string& owner) {
   const std::string identifier = fmt::format("{}", 12340 + std::min(actor.dice().roll(10), actor.dice().roll(10)));
-  const LockName lock{.domain = actor.dice().one_in(3) ? "stock" : "orders", .identifier = identifier};
+  const LockName lock{.domain = actor.dice().one_in(3) ? "demo-stock" : "demo-orders", .identifier = identifier};
   const Millis lease{actor.dice().between(4000, 12'000)};
   const auto grant = actor.locks().acquire({.lock = lock, .owner = owner, .lease = lease}, 5s, actor.stop());
   if (!grant) return;

@@ -8,9 +8,8 @@
 namespace tenure::cli {
 
 struct LiveDemoOptions {
-  double pace = 1;       // how busy it is: 1 is as much as a person can follow
-  Millis time{0};        // 0: until it is interrupted
-  Millis settle{1'000};  // to wait before the server is asked again that did not answer
+  double pace = 1;  // how busy it is: 1 is as much as a person can follow
+  Millis time{0};   // 0: until it is interrupted
 };
 
 // Tasks whose workers fail, stall and report too late; domains with a backlog; locks that are waited for and forgotten.

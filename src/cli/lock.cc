@@ -15,7 +15,7 @@ namespace {
 // One wait; the next follows at once.
 constexpr Millis kOneLockWait = std::chrono::hours(1);
 
-// A lock that is held, renewed, and watched over by the local clock. One thread.
+// A lock that is held, renewed, and watched over by the local clock. One thread, but that it is renewed on another.
 class HeldLock {
  public:
   HeldLock(LockBackend& locks, const LockName& name, Millis lease, const Desk& desk)
@@ -36,7 +36,7 @@ class HeldLock {
       const LockRequest request{.lock = name_, .owner = owner_, .lease = lease_, .request_id = request_id};
       const Millis left = wait ? std::max(Millis{0}, *wait - (keeper_.now() - began)) : piece;
       const Millis sent = keeper_.now();
-      const auto grant = locks_.acquire(request, std::min(left, piece), stop);
+      const auto grant = ask(request, std::min(left, piece), stop);
       if (grant && keep(request, *grant, sent)) return true;
       if (!grant && wait && left <= piece) return false;
     }
@@ -68,6 +68,17 @@ class HeldLock {
   }
 
  private:
+  // Nothing also for a grant whose answer was lost, and which has ended meanwhile.
+  std::optional<LockGrant> ask(const LockRequest& request, Millis wait, const std::stop_token& stop) {
+    try {
+      return locks_.acquire(request, wait, stop);
+    } catch (const LockExpired&) {
+      return std::nullopt;
+    } catch (const NotHeld&) {
+      return std::nullopt;
+    }
+  }
+
   // False: it has ended meanwhile.
   bool keep(const LockRequest& request, LockGrant grant, Millis sent) {
     token_ = grant.token;

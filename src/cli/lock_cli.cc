@@ -21,13 +21,15 @@ void add_lock(CLI::App& app, PlaceOptions& place, const std::vector<std::string>
   add_duration(*command.app, "--wait", options.wait, "At most so long, 0s: not at all; then status 75 [for ever]");
   add_duration(*command.app, "--grace", options.grace,
                "If the lock is lost, the time from SIGTERM to SIGKILL for the command [10s]");
-  command.app
-      ->add_option_function<std::string>(
-          "--hazelcast", [kept = command.options](const std::string& members) { kept->hazelcast = members; },
-          "A lock of this Hazelcast cluster: one of its members, or several with commas between")
-      ->type_name("HOST:PORT")
-      ->group("Instead of an authority");
+  auto* const hazelcast =
+      command.app
+          ->add_option_function<std::string>(
+              "--hazelcast", [kept = command.options](const std::string& members) { kept->hazelcast = members; },
+              "A lock of this Hazelcast cluster: one of its members, or several with commas between")
+          ->type_name("HOST:PORT")
+          ->group("Instead of an authority");
   command.app->add_option("--cluster", options.cluster, "The Hazelcast cluster's name [dev]")
+      ->needs(hazelcast)
       ->type_name("NAME")
       ->group("Instead of an authority");
   add_place(*command.app, place);

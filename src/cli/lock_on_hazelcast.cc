@@ -1,7 +1,6 @@
 #include <stdexcept>
 
 #include <tenure/hazelcast.h>
-#include "base/split.h"
 #include "cli/lock_commands.h"
 #include "cli/password_prompt.h"
 
@@ -10,8 +9,7 @@ namespace {
 
 hazelcast::Settings settings_of_cluster(const Desk& desk, const Place& place, const LockOptions& options) {
   hazelcast::Settings settings;
-  settings.addresses.clear();
-  for (const std::string_view member : split(*options.hazelcast, ',')) settings.addresses.emplace_back(member);
+  settings.addresses = split_addresses(*options.hazelcast);
   settings.cluster = options.cluster;
   settings.user = place.user;
   settings.password = read_password(desk, place, ask_known_password);
@@ -20,6 +18,9 @@ hazelcast::Settings settings_of_cluster(const Desk& desk, const Place& place, co
   settings.tls = place.tls;
   return settings;
 }
+
+// Variables and the file are about Tenure: its passwords are not for others.
+std::optional<std::string> nothing_set(const std::string& /*name*/) { return std::nullopt; }
 
 std::string advice_of(ErrorCode code, const LockOptions& options) {
   if (code == ErrorCode::kUnavailable) {
@@ -43,7 +44,7 @@ int run_locked_on_hazelcast(const Desk& desk, const PlaceOptions& options, Signa
   if (options.server || options.embedded) {
     return tell(ErrorCode::kInvalid, "expected an authority or a Hazelcast cluster, found both");
   }
-  const auto place = find_place(desk.files, options, process_environment());
+  const auto place = find_place(desk.files, options, nothing_set);
   if (!place) return tell(place.error().code, place.error().message);
   try {
     const auto locks = hazelcast::connect(settings_of_cluster(desk, *place, lock));

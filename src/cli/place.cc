@@ -96,7 +96,9 @@ class Sources {
   const Lines& file_;
 };
 
-std::vector<std::string> split_servers(std::string_view text) {
+}  // namespace
+
+std::vector<std::string> split_addresses(std::string_view text) {
   std::vector<std::string> servers;
   while (true) {
     const std::size_t comma = text.find(',');
@@ -105,6 +107,8 @@ std::vector<std::string> split_servers(std::string_view text) {
     text.remove_prefix(comma + 1);
   }
 }
+
+namespace {
 
 // A server or a folder: of one source, before the next one is looked at.
 Result<Done> choose_authority(Place& place, const PlaceOptions& options, const Sources& sources) {
@@ -122,7 +126,7 @@ Result<Done> choose_authority(Place& place, const PlaceOptions& options, const S
       return Done{};
     }
     if (server) {
-      place.servers = split_servers(*server);
+      place.servers = split_addresses(*server);
       if (place.servers.empty()) {
         return fail_with(ErrorCode::kInvalid, "server: expected HOST:PORT, found '{}'", *server);
       }

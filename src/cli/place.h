@@ -52,6 +52,9 @@ struct Place {
   [[nodiscard]] std::string name() const;
 };
 
+// "host:port,host:port"; spaces around them do not count.
+std::vector<std::string> split_addresses(std::string_view text);
+
 // Fails, as INVALID, with what is wrong and where that stands.
 Result<Place> find_place(Files& files, const PlaceOptions& options, const Environment& environment);
 

@@ -20,7 +20,9 @@ void add_work_command(CLI::App& app, PlaceOptions& place, const std::vector<std:
                "A task whose worker has died is given to another after so long; renewed while the command runs [30s]");
   add_duration(*command.app, "--grace", options.grace,
                "For a command that must stop: the time from SIGTERM to SIGKILL [10s]");
-  command.app->add_option("--count", options.count, "End after so many tasks [never]")->type_name("N");
+  command.app->add_option("--count", options.count, "End after so many tasks [never]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000000).description(""));
   command.app->add_flag("--result", options.result, "What the command writes to standard output is the task's result");
   command.app
       ->add_option("--final-status", options.final_statuses,
@@ -41,6 +43,9 @@ void add_work_command(CLI::App& app, PlaceOptions& place, const std::vector<std:
       "under way and ends with status 0; a second one stops their commands, and the tasks are tried again.");
   command.app->callback([&chosen, &place, &behind, kept = command.options] {
     if (behind.empty()) throw CLI::ValidationError("work", "expected a command behind --, found none");
+    for (const std::string& queue : kept->queues) {
+      if (queue.empty()) throw CLI::ValidationError("--queue", "expected a name, found none");
+    }
     kept->command = behind;
     chosen = [&place, kept](const Desk& desk) {
       Signals signals({SIGINT, SIGTERM, SIGHUP});

@@ -100,9 +100,10 @@ class HazelcastCluster : public ::testing::Test {
   Millis now{1000};
   StageNetwork network;
   SeededEntropy entropy{7};
-  Cluster cluster{settings(), network, entropy, now};
+  // Before the cluster, which answers whatever is left when it ends.
   std::vector<Result<bool>> answers;
   bool is_awaited = true;
+  Cluster cluster{settings(), network, entropy, now};
 };
 
 TEST_F(HazelcastCluster, IsUpOnceAMemberHasToldOfTheOthers) {

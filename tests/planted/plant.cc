@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 
 #include "base/planted.h"
 
@@ -11,8 +12,8 @@ namespace {
 std::optional<PlantedBug> find_bug(std::string_view name) {
 #define TENURE_X(symbol, text) \
   if (name == (text)) return PlantedBug::symbol;
-  TENURE_PLANTED(TENURE_X)
   TENURE_PLANTED_IN_SERVER(TENURE_X)
+  TENURE_X(kAnswerBeforeDurable, "answer_before_durable")
 #undef TENURE_X
   return std::nullopt;
 }
