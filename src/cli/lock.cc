@@ -117,8 +117,9 @@ class HeldLock {
   }
 
   // Elsewhere than on Tenure a lease is prolonged by entering again. But who has lost the lock would then enter anew,
-  // and not know it. So the lock is held twice: one hold is given back, which fails if the lock is lost, and then taken
-  // again.
+  // and not know it. So the lock is held twice, and one hold is given back first: that is refused if the lock is lost.
+  // If it was lost after that, the last time, there was only one hold to give back: then nobody has the lock now, or
+  // another, who keeps us out.
   LeaseKeeper::Renewed renew_by_entering() {
     const MutexLock lock(mutex_);
     if (is_over_) return {.remaining = Millis{0}, .is_last = true};
@@ -126,6 +127,7 @@ class HeldLock {
       --holds_;  // also if there is no answer
       locks_.release({.lock = name_, .token = token_});
     }
+    if (!locks_.is_locked(name_)) raise_lost("it was freed by force, or with a member");
     enter_again_locked();
     return {.remaining = lease_};
   }
@@ -144,8 +146,11 @@ class HeldLock {
     }
     // It was lost; what was acquired anew is another grant.
     if (again) locks_.release({.lock = name_, .token = again->token});
-    throw LockExpired(ErrorCode::kExpired, "somebody else has it", std::string(name_.domain),
-                      std::string(name_.identifier));
+    raise_lost("somebody else has it");
+  }
+
+  [[noreturn]] void raise_lost(const std::string& why) const {
+    throw LockExpired(ErrorCode::kExpired, why, std::string(name_.domain), std::string(name_.identifier));
   }
 
   void give_back() {

@@ -99,7 +99,11 @@ Cluster::Connections::iterator Cluster::link_for(std::int32_t partition) {
 
 void Cluster::answer(const Message& message, Millis now) {
   const auto found = flights_.find(message.correlation());
-  // Of a ping, of what was given up, of the wish to be told of the cluster.
+  if (message.correlation() == watch_correlation_) {
+    if (const auto refusal = read_error(message)) drop(watched_, refusal->failure().message, now);
+    return;
+  }
+  // Of a ping, or of what was given up.
   if (found == flights_.end()) return;
   const auto call = std::move(found->second.call);
   flights_.erase(found);

@@ -140,6 +140,8 @@ class Cluster {
 
   // --- cluster_links.cc: connections ---
   void dial_missing(Millis now);
+  // Those that were given, and those that were learnt.
+  [[nodiscard]] std::vector<HostAndPort> known_addresses() const;
   void dial_first(Millis now);
   void dial(const HostAndPort& address, Millis now);
   void tend_links(Millis now);
@@ -161,6 +163,7 @@ class Cluster {
   Connections connections_;
   LinkId links_ = 0;
   LinkId watched_ = 0;  // the connection whose member tells of the cluster; 0: none
+  std::int64_t watch_correlation_ = 0;
   std::map<HostAndPort, Patience> patience_;
   std::size_t next_address_ = 0;
   int rounds_ = 0;         // of all addresses in vain

@@ -75,15 +75,20 @@ void Cluster::dial_missing(Millis now) {
   }
 }
 
-// One address after the other, those that were given and those that were learnt; a pause after each round.
+std::vector<HostAndPort> Cluster::known_addresses() const {
+  std::vector<HostAndPort> all = addresses_;
+  for (const Member& member : members_) {
+    const HostAndPort address{.host = member.host, .port = static_cast<std::uint16_t>(member.port)};
+    if (std::find(all.begin(), all.end(), address) == all.end()) all.push_back(address);
+  }
+  return all;
+}
+
+// One address after the other; a pause after each round.
 void Cluster::dial_first(Millis now) {
   if (!connections_.empty()) return;
   if (now < dial_first_at_) return need_at(dial_first_at_);
-  std::vector<HostAndPort> candidates = addresses_;
-  for (const Member& member : members_) {
-    const HostAndPort address{.host = member.host, .port = static_cast<std::uint16_t>(member.port)};
-    if (std::find(candidates.begin(), candidates.end(), address) == candidates.end()) candidates.push_back(address);
-  }
+  const std::vector<HostAndPort> candidates = known_addresses();
   if (candidates.empty()) return;
   if (next_address_ >= candidates.size()) next_address_ = 0;
   const HostAndPort address = candidates[next_address_++];
@@ -178,13 +183,20 @@ void Cluster::watch_somewhere() {
   for (auto& [id, connection] : connections_) {
     if (connection.state != State::kUp) continue;
     watched_ = id;
-    connection.link->send(write_watch(++correlations_));
+    watch_correlation_ = ++correlations_;
+    connection.link->send(write_watch(watch_correlation_));
     return;
   }
 }
 
 void Cluster::learn(const News& news) {
-  if (news.members) members_ = *news.members;
+  if (news.members) {
+    members_ = *news.members;
+    // Of those that are gone nothing is remembered.
+    const auto known = known_addresses();
+    std::erase_if(patience_,
+                  [&](const auto& entry) { return std::find(known.begin(), known.end(), entry.first) == known.end(); });
+  }
   if (!news.partitions) return;
   owners_.assign(static_cast<std::size_t>(partitions_), Uuid{});
   for (const Ownership& ownership : *news.partitions) {

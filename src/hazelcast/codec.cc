@@ -35,7 +35,6 @@ enum ErrorNumber : std::int32_t {
   kMemberLeft = 33,
   kOperationTimeout = 38,
   kPartitionMigrating = 39,
-  kSplitBrainProtection = 42,
   kRetryable = 46,
   kRetryableIo = 47,
   kSecurity = 49,
@@ -113,12 +112,12 @@ Result<Welcome> read_welcome(const Message& answer) {
   const std::int32_t partitions = reader.int32(kPartitionsAt);
   const auto cluster = reader.uuid(kPartitionsAt + 4);
   reader.skip();  // its address: it has just been reached
-  std::string version = reader.text();
+  reader.text();  // its version
   const bool has_partitions = partitions > 0 && partitions <= kPartitionsMax;
   if (answer.type() != type::kSignInAnswer || !reader.ok() || !member || !cluster || !has_partitions) {
     return garbled("the answer to signing in");
   }
-  return Welcome{.member = *member, .cluster = *cluster, .partitions = partitions, .version = std::move(version)};
+  return Welcome{.member = *member, .cluster = *cluster, .partitions = partitions};
 }
 
 std::string write_ping(std::int64_t correlation) { return MessageWriter(type::kPing).take(correlation); }

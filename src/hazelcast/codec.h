@@ -30,7 +30,6 @@ struct Welcome {
   Uuid member;
   Uuid cluster;
   std::int32_t partitions = 0;
-  std::string version;
 };
 // A failure with kNoAuth: the member does not want this client, and will not because it is asked again.
 Result<Welcome> read_welcome(const Message& answer);

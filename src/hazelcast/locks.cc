@@ -95,7 +95,7 @@ LockCall HazelcastLocks::call_of(LockVerb verb, const LockName& lock) {
   return {.verb = verb, .map = std::string(lock.space), .key = text_data(key_of(lock)), .reference = ++references_};
 }
 
-HazelcastLocks::Answer HazelcastLocks::ask(LockCall what, Millis wait, bool is_reentry, const std::stop_token& stop) {
+Result<bool> HazelcastLocks::ask(LockCall what, Millis wait, bool is_reentry, const std::stop_token& stop) {
   const auto desk = std::make_shared<Desk>();
   auto call = std::make_shared<Call>();
   call->what = std::move(what);
@@ -107,8 +107,8 @@ HazelcastLocks::Answer HazelcastLocks::ask(LockCall what, Millis wait, bool is_r
   const std::stop_callback on_stop(stop, [&] { desk->stop(); });
   loop_.invoke(std::move(call));
   auto result = desk->wait();
-  if (!result) return {.result = false, .was_left = true};
-  return {.result = std::move(*result)};
+  if (!result) return false;  // asked to stop
+  return std::move(*result);
 }
 
 // --- acquiring ---
@@ -125,29 +125,29 @@ std::optional<LockGrant> HazelcastLocks::acquire(const LockRequest& request, Mil
     thread = ++threads_;
   }
   const Millis sent = loop_.now();
-  const Answer answer = try_lock(request, thread, wait, false, stop);
-  if (!answer.result) raise_lock(answer.result.error(), request.lock.domain, request.lock.identifier);
-  if (!*answer.result) return std::nullopt;
+  const auto answer = try_lock(request, thread, wait, false, stop);
+  if (!answer) raise_lock(answer.error(), request.lock.domain, request.lock.identifier);
+  if (!*answer) return std::nullopt;
   return enter(place, thread, sent, request.lease);
 }
 
 // Who holds it need not wait: if it is not had at once, it was taken away by force or lost with members.
 std::optional<LockGrant> HazelcastLocks::reenter(const LockRequest& request, const Place& place, std::int64_t thread) {
   const Millis sent = loop_.now();
-  const Answer answer = try_lock(request, thread, Millis{0}, true, {});
-  if (!answer.result) {
+  const auto answer = try_lock(request, thread, Millis{0}, true, {});
+  if (!answer) {
     doubt(place);
-    raise_lock(answer.result.error(), request.lock.domain, request.lock.identifier);
+    raise_lock(answer.error(), request.lock.domain, request.lock.identifier);
   }
-  if (*answer.result) return enter(place, thread, sent, request.lease);
+  if (*answer) return enter(place, thread, sent, request.lease);
   const MutexLock lock(mutex_);
   const auto found = holds_.find(place);
   if (found != holds_.end() && found->second.thread == thread) holds_.erase(found);
   return std::nullopt;
 }
 
-HazelcastLocks::Answer HazelcastLocks::try_lock(const LockRequest& request, std::int64_t thread, Millis wait,
-                                                bool is_reentry, const std::stop_token& stop) {
+Result<bool> HazelcastLocks::try_lock(const LockRequest& request, std::int64_t thread, Millis wait, bool is_reentry,
+                                      const std::stop_token& stop) {
   LockCall what = call_of(LockVerb::kTryLock, request.lock);
   what.thread = thread;
   what.lease_ms = request.lease.count();
@@ -181,6 +181,12 @@ LockGrant HazelcastLocks::enter(const Place& place, std::int64_t thread, Millis 
 void HazelcastLocks::doubt(const Place& place) {
   const MutexLock lock(mutex_);
   const auto found = holds_.find(place);
+  if (found != holds_.end()) found->second.is_uncertain = true;
+}
+
+void HazelcastLocks::doubt(const LockName& lock, std::string_view token) {
+  const MutexLock guard(mutex_);
+  const auto found = find(std::string(lock.space), key_of(lock), token);
   if (found != holds_.end()) found->second.is_uncertain = true;
 }
 
@@ -225,12 +231,14 @@ std::uint32_t HazelcastLocks::release(const LockRelease& request) {
     if (left == 0) holds_.erase(found);
   }
   const std::int64_t thread = what.thread;
-  const Answer answer = ask(std::move(what), Millis{0}, false, {});
-  if (!answer.result) {
-    Failure failure = answer.result.error();
-    // It was held, so it was not let go by a release: its lease ended, or it was freed by force, or with a member, or
-    // because the cluster had missed this client.
+  const auto answer = ask(std::move(what), Millis{0}, false, {});
+  if (!answer) {
+    Failure failure = answer.error();
+    // It was held: its lease ended, or it was freed by force, or with a member, or because the cluster had missed this
+    // client; or this was asked again, and the first has let it go.
     if (failure.code == ErrorCode::kNotHeld) failure.code = ErrorCode::kExpired;
+    // Nobody knows whether the members still count the hold.
+    if (left > 0) doubt(lock, request.token);
     raise_lock(failure, lock.domain, lock.identifier);
   }
   if (left == 0 && is_uncertain) let_go_the_rest(lock, thread);
@@ -241,7 +249,7 @@ void HazelcastLocks::let_go_the_rest(const LockName& lock, std::int64_t thread) 
   for (int i = 0; i < kRestMax; ++i) {
     LockCall what = call_of(LockVerb::kUnlock, lock);
     what.thread = thread;
-    if (!ask(std::move(what), Millis{0}, false, {}).result) return;
+    if (!ask(std::move(what), Millis{0}, false, {})) return;
   }
 }
 
@@ -249,17 +257,17 @@ void HazelcastLocks::let_go_the_rest(const LockName& lock, std::int64_t thread) 
 
 bool HazelcastLocks::is_locked(const LockName& lock) {
   check(lock, settings_.delimiter);
-  const Answer answer = ask(call_of(LockVerb::kIsLocked, lock), Millis{0}, false, {});
-  if (!answer.result) raise_lock(answer.result.error(), lock.domain, lock.identifier);
-  return *answer.result;
+  const auto answer = ask(call_of(LockVerb::kIsLocked, lock), Millis{0}, false, {});
+  if (!answer) raise_lock(answer.error(), lock.domain, lock.identifier);
+  return *answer;
 }
 
 // Hazelcast does not tell whether there was a holder, so that is asked before.
 bool HazelcastLocks::force(const LockName& lock, std::optional<Fence> fence) {
   if (fence) throw InvalidRequest(ErrorCode::kInvalid, "fence: Hazelcast's locks have none");
   if (!is_locked(lock)) return false;
-  const Answer answer = ask(call_of(LockVerb::kForceUnlock, lock), Millis{0}, false, {});
-  if (!answer.result) raise_lock(answer.result.error(), lock.domain, lock.identifier);
+  const auto answer = ask(call_of(LockVerb::kForceUnlock, lock), Millis{0}, false, {});
+  if (!answer) raise_lock(answer.error(), lock.domain, lock.identifier);
   return true;
 }
 

@@ -46,20 +46,18 @@ class HazelcastLocks final : public LockBackend {
   };
   using Holds = std::map<Place, Hold>;
 
-  struct Answer {
-    Result<bool> result;
-    bool was_left = false;  // because of the stop
-  };
-  Answer ask(LockCall what, Millis wait, bool is_reentry, const std::stop_token& stop);
+  // False also if it was asked to stop.
+  Result<bool> ask(LockCall what, Millis wait, bool is_reentry, const std::stop_token& stop);
   LockCall call_of(LockVerb verb, const LockName& lock) TENURE_EXCLUDES(mutex_);
   [[nodiscard]] std::string key_of(const LockName& lock) const;
   std::optional<LockGrant> reenter(const LockRequest& request, const Place& place, std::int64_t thread)
       TENURE_EXCLUDES(mutex_);
-  Answer try_lock(const LockRequest& request, std::int64_t thread, Millis wait, bool is_reentry,
-                  const std::stop_token& stop);
+  Result<bool> try_lock(const LockRequest& request, std::int64_t thread, Millis wait, bool is_reentry,
+                        const std::stop_token& stop);
   std::optional<Hold> hold_of(const Place& place) TENURE_EXCLUDES(mutex_);
   LockGrant enter(const Place& place, std::int64_t thread, Millis sent, Millis lease) TENURE_EXCLUDES(mutex_);
   void doubt(const Place& place) TENURE_EXCLUDES(mutex_);
+  void doubt(const LockName& lock, std::string_view token) TENURE_EXCLUDES(mutex_);
   void forget_the_long_gone(Millis now) TENURE_REQUIRES(mutex_);
   [[nodiscard]] std::string token_of(const Hold& hold) const;
   Holds::iterator find(const std::string& map, const std::string& key, std::string_view token) TENURE_REQUIRES(mutex_);
@@ -72,7 +70,7 @@ class HazelcastLocks final : public LockBackend {
   std::int64_t references_ TENURE_GUARDED_BY(mutex_) = 0;
   std::size_t forget_at_ TENURE_GUARDED_BY(mutex_);
 
-  // The last, so that it is the first to go.
+  // Behind what its calls use, so that it goes before that.
   Loop loop_;
   const std::string client_;
 };

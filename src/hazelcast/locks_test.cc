@@ -123,6 +123,22 @@ TEST_F(HazelcastLocksTest, AMemberThatAnswersNonsenseIsLeftAndAskedAgain) {
   EXPECT_TRUE(asker.get());
 }
 
+TEST_F(HazelcastLocksTest, AHoldThatCouldNotBeGivenBackGoesWithTheLast) {
+  Settings settings = settings_for(member);
+  settings.timeout = 1s;
+  const auto locks = connect(settings);
+  ASSERT_TRUE(locks->acquire(by("me")));
+  const auto twice = locks->acquire(by("me"));
+  ASSERT_TRUE(twice);
+  EXPECT_EQ(twice->holds, 2U);
+  member.is_shut = true;
+  member.drop_all();
+  EXPECT_THROW(locks->release({.lock = kLock, .token = twice->token}), LockAcquisitionError);
+  member.is_shut = false;
+  EXPECT_EQ(locks->release({.lock = kLock, .token = twice->token}), 0U);
+  EXPECT_TRUE(member.is_free(key));
+}
+
 TEST_F(HazelcastLocksTest, ACallThatIsNotAnsweredIsGivenUpAndItsLockGivenBack) {
   Settings settings = settings_for(member);
   settings.timeout = 100ms;

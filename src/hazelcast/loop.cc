@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/mutex.h"
 #include "tls/credentials.h"
 
@@ -174,8 +175,14 @@ void check(const Settings& settings) {
         Setting{"backoff_initial", settings.backoff_initial}, Setting{"backoff_max", settings.backoff_max},
         Setting{"heartbeat_interval", settings.heartbeat_interval},
         Setting{"heartbeat_timeout", settings.heartbeat_timeout}}) {
-    if (time > Millis{0}) continue;
-    throw InvalidRequest(ErrorCode::kInvalid, fmt::format("{}: expected more than 0, found {} ms", what, time.count()));
+    if (time > Millis{0} && time <= kLeaseMax) continue;
+    throw InvalidRequest(ErrorCode::kInvalid, fmt::format("{}: expected more than 0 and at most {} ms, found {}", what,
+                                                          kLeaseMax.count(), time.count()));
+  }
+  if (settings.heartbeat_interval >= settings.heartbeat_timeout) {
+    throw InvalidRequest(ErrorCode::kInvalid,
+                         fmt::format("heartbeat_interval: expected less than heartbeat_timeout, {} ms, found {}",
+                                     settings.heartbeat_timeout.count(), settings.heartbeat_interval.count()));
   }
 }
 

@@ -34,7 +34,7 @@ TEST_F(HazelcastCommand, RunsUnderALockThatJavaSeesAndHasNoFence) {
 }
 
 TEST_F(HazelcastCommand, KeepsTheLockBeyondItsLeaseAndIsStoppedWhenItIsTakenAway) {
-  Child holder(words({"orders", "kept", "--lease", "4s", "--", "sh", "-c", "echo in; exec sleep 600"}), STDOUT_FILENO);
+  Child holder(words({"orders", "kept", "--lease", "4s", "--", "sh", "-c", "echo in; exec sleep 60"}), STDOUT_FILENO);
   EXPECT_EQ(holder.hear(), "in");
   EXPECT_EQ(java().ask("try soft-locks orders::kept 5000 1000"), "false");
   EXPECT_EQ(java().ask("force soft-locks orders::kept"), "done");
