@@ -1,5 +1,6 @@
 #include "cli/errand.h"
 
+#include <optional>
 #include <stdexcept>
 
 #include "cli/password_prompt.h"
@@ -115,7 +116,8 @@ void complain(const Desk& desk, bool json, ErrorCode code, std::string_view mess
   desk.err << text << '\n' << std::flush;
 }
 
-int run_errand(const Desk& desk, const PlaceOptions& options, const std::function<int(const Errand&)>& run) {
+int run_errand(const Desk& desk, const PlaceOptions& options, const std::function<int(const Errand&)>& run,
+               const Signals* signals) {
   const auto place = find_place(desk.files, options, process_environment());
   if (!place) {
     complain(desk, options.json, place.error().code, place.error().message);
@@ -123,6 +125,8 @@ int run_errand(const Desk& desk, const PlaceOptions& options, const std::functio
   }
   OpenPlace open;
   try {
+    std::optional<EndOnSignal> impatience;
+    if (signals != nullptr) impatience.emplace(*signals);
     open = open_place(desk, *place, ask_known_password);
   } catch (const Error& error) {
     return fail_to_open(desk, options.json, error, *place);

@@ -11,6 +11,7 @@
 #include "cli/desk.h"
 #include "cli/exit_status.h"
 #include "cli/place.h"
+#include "cli/signals.h"
 #include "wire/replies.h"
 
 namespace tenure::cli {
@@ -39,8 +40,10 @@ struct Errand {
   }
 };
 
-// Opens what the options say and runs it; what is thrown is told, with what to do next. The exit status.
-int run_errand(const Desk& desk, const PlaceOptions& options, const std::function<int(const Errand&)>& run);
+// Opens what the options say and runs it; what is thrown is told, with what to do next. The exit status. Signals that
+// `run` watches for end the process while there is nothing to run yet.
+int run_errand(const Desk& desk, const PlaceOptions& options, const std::function<int(const Errand&)>& run,
+               const Signals* signals = nullptr);
 
 // The exit status of an error, and what to do about it.
 struct Advice {

@@ -48,9 +48,12 @@ void add_lock(CLI::App& app, PlaceOptions& place, const std::vector<std::string>
     chosen = [&place, kept](const Desk& desk) {
       Signals signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD});
       if (kept->hazelcast) return run_locked_on_hazelcast(desk, place, signals, *kept);
-      return run_errand(desk, place, [&](const Errand& errand) {
-        return run_locked({.desk = desk, .locks = errand.authority.locks(), .json = errand.json}, signals, *kept);
-      });
+      return run_errand(
+          desk, place,
+          [&](const Errand& errand) {
+            return run_locked({.desk = desk, .locks = errand.authority.locks(), .json = errand.json}, signals, *kept);
+          },
+          &signals);
     };
   });
 }

@@ -31,8 +31,8 @@ struct DemoChoice {
   [[nodiscard]] int run(const tenure::cli::Desk& desk, const tenure::cli::PlaceOptions& place) const {
     if (!is_live) return run_demo(desk, told);
     const tenure::cli::Signals signals({SIGINT, SIGTERM, SIGHUP});
-    return run_errand(desk, place,
-                      [&](const tenure::cli::Errand& errand) { return run_live_demo(errand, signals, live); });
+    return run_errand(
+        desk, place, [&](const tenure::cli::Errand& errand) { return run_live_demo(errand, signals, live); }, &signals);
   }
 };
 

@@ -28,7 +28,7 @@ void add_top(CLI::App& app, PlaceOptions& place, Chosen& chosen) {
     if (kept->interval < Millis{10}) throw CLI::ValidationError("--interval", "expected 10ms or more");
     chosen = [&place, kept](const Desk& desk) {
       Signals signals({SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP});
-      return run_errand(desk, place, [&](const Errand& errand) { return show_top(errand, signals, *kept); });
+      return run_errand(desk, place, [&](const Errand& errand) { return show_top(errand, signals, *kept); }, &signals);
     };
   });
 }
@@ -52,7 +52,7 @@ void add_bench(CLI::App& app, PlaceOptions& place, Chosen& chosen) {
   command.app->callback([&chosen, &place, kept = command.options] {
     chosen = [&place, kept](const Desk& desk) {
       Signals signals({SIGINT, SIGTERM});
-      return run_errand(desk, place, [&](const Errand& errand) { return run_bench(errand, signals, *kept); });
+      return run_errand(desk, place, [&](const Errand& errand) { return run_bench(errand, signals, *kept); }, &signals);
     };
   });
 }

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/check.h"
+#include "cli/exit_status.h"
 
 namespace tenure::cli {
 
@@ -73,5 +75,8 @@ std::optional<int> StopOnSignal::finish() {
   if (watcher_.joinable()) watcher_.join();
   return came_;
 }
+
+EndOnSignal::EndOnSignal(const Signals& signals)
+    : stop_(signals), end_(stop_.token(), [this] { std::_Exit(kSignalled + stop_.signal()); }) {}
 
 }  // namespace tenure::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <stop_token>
@@ -47,12 +48,25 @@ class StopOnSignal {
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+  // For who is told by the token that one came.
+  [[nodiscard]] int signal() const { return *came_; }
 
  private:
   std::stop_source stop_;
   Bell over_;
   std::optional<int> came_;
   std::thread watcher_;
+};
+
+// Lets a signal end the process, with the status that says so: for as long as there is nothing to put in order first.
+// One thread.
+class EndOnSignal {
+ public:
+  explicit EndOnSignal(const Signals& signals);
+
+ private:
+  StopOnSignal stop_;
+  std::stop_callback<std::function<void()>> end_;
 };
 
 }  // namespace tenure::cli

@@ -49,7 +49,7 @@ void add_work_command(CLI::App& app, PlaceOptions& place, const std::vector<std:
     kept->command = behind;
     chosen = [&place, kept](const Desk& desk) {
       Signals signals({SIGINT, SIGTERM, SIGHUP});
-      return run_errand(desk, place, [&](const Errand& errand) { return do_work(errand, signals, *kept); });
+      return run_errand(desk, place, [&](const Errand& errand) { return do_work(errand, signals, *kept); }, &signals);
     };
   });
 }

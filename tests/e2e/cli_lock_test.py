@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -85,6 +86,15 @@ class Locking(unittest.TestCase):
             waiting.send_signal(signal.SIGINT)
             self.assertEqual(waiting.wait(tenured.PATIENCE), 128 + signal.SIGINT)
             until(lambda: self.held()[0]["waiters"] == 0)
+
+    def test_who_gives_up_while_nobody_answers_need_not_wait(self):
+        with socket.create_server(("127.0.0.1", 0)) as mute:
+            address = "127.0.0.1:%d" % mute.getsockname()[1]
+            waiting = subprocess.Popen([TENURE, "lock", "--server", address, "--timeout", "600s", "a", "b", "--", "true"])
+            with mute.accept()[0] as talk:
+                talk.recv(1)  # it has asked
+                waiting.send_signal(signal.SIGINT)
+                self.assertEqual(waiting.wait(tenured.PATIENCE), 128 + signal.SIGINT)
 
     def test_a_lease_is_renewed_as_long_as_the_command_runs(self):
         running = self.start("--lease", "2s", "--", "sh", "-c", "echo in; sleep 4")
