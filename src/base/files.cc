@@ -233,6 +233,13 @@ std::string absolute_path(const std::string& path) {
   return absolute.string();
 }
 
+void fill_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    // The lowest that is free is the one that is given.
+    if (::fcntl(descriptor, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+  }
+}
+
 Files& real_files() {
   static RealFiles files;
   return files;

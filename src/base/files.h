@@ -95,6 +95,11 @@ class Files {
 // The machine's files.
 Files& real_files();
 
+// Of a process that was started without standard input, output or error: they lead nowhere from now on, and cannot be
+// written. Otherwise the next file that is opened would be taken for one of them, and messages written into it. To be
+// called before that.
+void fill_standard_descriptors();
+
 // The same place, wherever the process will have gone to.
 std::string absolute_path(const std::string& path);
 

@@ -97,6 +97,7 @@ std::string footer_text() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tenure::fill_standard_descriptors();
   CLI::App app{"tenure: who owns this piece of work right now, until when, and can they prove it?", "tenure"};
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("tenure {}", tenure::kVersion));

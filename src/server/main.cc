@@ -144,6 +144,7 @@ int serve(Config config) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_descriptors();
   const auto read = read_config(argc, argv);
   if (const auto* farewell = std::get_if<Farewell>(&read)) {
     std::fputs(farewell->text.c_str(), farewell->status == 0 ? stdout : stderr);
