@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <absl/strings/match.h>
 #include <fmt/format.h>
 
 #include "server/config.h"
@@ -31,6 +32,15 @@ bool is_of_own_page(const HttpRequest& request) {
     if (host.starts_with(scheme)) return host.substr(scheme.size()) == request.host;
   }
   return false;
+}
+
+// Somebody's domain may be made to lead to this machine, and a page of it then asks us as if it were ours (DNS
+// rebinding). Addresses and the machine's own names, which have no dots, cannot.
+bool is_domain(std::string_view host) {
+  if (host.starts_with('[')) return false;
+  host = host.substr(0, host.find(':'));
+  const bool is_address = host.find_first_not_of("0123456789.") == std::string_view::npos;
+  return host.find('.') != std::string_view::npos && !is_address && !absl::EndsWithIgnoreCase(host, ".localhost");
 }
 
 }  // namespace
@@ -176,6 +186,12 @@ void HttpConversation::begin(const HttpRequest& request) {
   if_none_match_ = request.if_none_match;
   if (!is_of_own_page(request)) {
     return write(wire::http_error({ErrorCode::kNoPerm, "Origin: expected none, or this server's; found another"}));
+  }
+  if (terms_.is_local && is_domain(request.host)) {
+    return write(wire::http_error(
+        {ErrorCode::kNoPerm, fmt::format("Host: expected this machine, as localhost or an address, found '{}': "
+                                         "a server for others has --users, or --insecure",
+                                         request.host)}));
   }
   if (denial_) return write(wire::http_error(*denial_));
   // It may be answered before it has begun; later it is answered from within the engine.

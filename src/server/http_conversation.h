@@ -42,6 +42,7 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
     std::size_t output_bytes_max = std::size_t{1} << 20;     // not taken yet; beyond it nothing more is begun
     Millis arrival = std::chrono::seconds(60);               // of a request, from its first byte to its last
     Millis heartbeat = std::chrono::seconds(15);             // of a stream that has nothing to tell
+    bool is_local = false;                                   // for this machine, where everybody may do all
   };
 
   // The server, as these conversations see it.

@@ -326,6 +326,22 @@ TEST_F(HttpConversationTest, PagesOfOtherOriginsGetNothing) {
   EXPECT_THAT(ask("GET /healthz HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
 }
 
+TEST_F(HttpConversationTest, OnThisMachineAloneADomainIsNotItsName) {
+  const auto status_for = [&](const std::string& host, bool is_local) {
+    talk->close();
+    talk = std::make_shared<HttpConversation>(*world.engine, house, *world.clock,
+                                              HttpConversation::Terms{.is_local = is_local});
+    return ask("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n").substr(9, 3);
+  };
+  for (const char* const host : {"evil.example", "evil.example:8369", "127.0.0.1.example", "localhost.example"}) {
+    EXPECT_EQ(status_for(host, true), "403") << host;
+    EXPECT_EQ(status_for(host, false), "200") << host;
+  }
+  for (const char* const host : {"127.0.0.1:8369", "localhost", "LOCALHOST:80", "[::1]:8369", "a.localhost", "box"}) {
+    EXPECT_EQ(status_for(host, true), "200") << host;
+  }
+}
+
 TEST_F(HttpConversationTest, AGrantOfWhichNothingWasSentIsGivenBack) {
   say(post("/v1/locks/d/1/acquire", R"({"owner":"me"})"));
   EXPECT_TRUE(world.is_held("1"));

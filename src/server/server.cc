@@ -277,7 +277,8 @@ std::shared_ptr<wire::Talk> Server::begin_talk(std::uint64_t id, Face face) {
                                 .pipelined_bytes_max = config_.clients.pipelined_bytes,
                                 .output_bytes_max = kOutputBegun,
                                 .arrival = config_.clients.stalled,
-                                .heartbeat = config_.clients.event_heartbeat});
+                                .heartbeat = config_.clients.event_heartbeat,
+                                .is_local = users_ == nullptr && !config_.is_insecure});
   }
   return wire::Conversation::begin(engine_, *this, terms_for(id));
 }
