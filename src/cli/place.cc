@@ -215,6 +215,9 @@ Result<Place> find_place(Files& files, const PlaceOptions& options, const Enviro
   place.password_file = sources.find(options.password_file, "password-file").value_or("");
   auto tls = choose_tls(options, sources);
   if (!tls) return tl::unexpected(tls.error());
+  if (options.embedded && (options.tls || options.ca || options.client_cert || options.client_key)) {
+    return fail_with(ErrorCode::kInvalid, "expected an embedded authority or TLS, found both: that is to a server");
+  }
   place.tls = std::move(*tls);
   if (const auto timeout = sources.find(options.timeout, "timeout")) {
     const auto time = parse_duration(*timeout);

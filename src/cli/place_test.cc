@@ -71,6 +71,12 @@ TEST_F(PlaceTest, AServerAndAFolderAtOnceAreRefused) {
   EXPECT_THAT(find().error().message, AllOf(HasSubstr("data"), HasSubstr("s:1")));
 }
 
+TEST_F(PlaceTest, TlsToAFolderIsRefused) {
+  options.embedded = "data";
+  options.tls = true;
+  EXPECT_THAT(find().error().message, HasSubstr("TLS"));
+}
+
 TEST_F(PlaceTest, AFileThatIsNamedMustBeThere) {
   options.config = "missing.conf";
   EXPECT_THAT(find().error().message, HasSubstr("missing.conf"));

@@ -197,6 +197,9 @@ std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::FileError& error) {
     return refused(fmt::format("--config: {}", error.what()));
+  } catch (const CLI::ConfigError& error) {
+    return refused(fmt::format("--config, {}: expected lines like `port = 8368`, for options that there are; found: {}",
+                               app.get_config_ptr()->as<std::string>(), error.what()));
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     std::ostringstream problem;

@@ -2,9 +2,12 @@
 #include "server/config.h"
 
 #include <cstdlib>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/temporary_folder.h"
 
 namespace tenure::server {
 namespace {
@@ -117,6 +120,13 @@ TEST(ConfigTest, RefusesWhatItDoesNotUnderstand) {
     EXPECT_EQ(2, farewell.status) << words[0];
     EXPECT_THAT(farewell.text, AllOf(HasSubstr(words[0]), HasSubstr("--help")));
   }
+}
+
+TEST(ConfigTest, TellsTheFileWhoseLineItDoesNotUnderstand) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/tenured.conf";
+  std::ofstream(path) << "port = 1\nprot = 2\n";
+  EXPECT_THAT(refused({"--config", path.c_str()}).text, AllOf(HasSubstr(path), HasSubstr("found"), HasSubstr("prot")));
 }
 
 TEST(ConfigTest, HelpAndVersionAreNoErrors) {
