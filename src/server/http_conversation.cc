@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <absl/strings/match.h>
 #include <fmt/format.h>
 
 #include "server/config.h"
@@ -40,7 +39,7 @@ bool is_domain(std::string_view host) {
   if (host.starts_with('[')) return false;
   host = host.substr(0, host.find(':'));
   const bool is_address = host.find_first_not_of("0123456789.") == std::string_view::npos;
-  return host.find('.') != std::string_view::npos && !is_address && !absl::EndsWithIgnoreCase(host, ".localhost");
+  return host.find('.') != std::string_view::npos && !is_address && !host.ends_with(".localhost");
 }
 
 }  // namespace
