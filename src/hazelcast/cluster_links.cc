@@ -91,7 +91,7 @@ void Cluster::dial_first(Millis now) {
   const std::vector<HostAndPort> candidates = known_addresses();
   if (candidates.empty()) return;
   if (next_address_ >= candidates.size()) next_address_ = 0;
-  const HostAndPort address = candidates[next_address_++];
+  const HostAndPort& address = candidates[next_address_++];
   if (next_address_ == candidates.size()) dial_first_at_ = now + backoff(++rounds_);
   dial(address, now);
 }
