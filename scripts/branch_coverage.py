@@ -6,7 +6,8 @@ An export is what `llvm-cov export -format=text` tells of one program. A file FO
 A branch is one side (true or false) of one condition. It counts as taken if any instantiation of a template, and any
 program, took it. A condition that comes from a macro belongs to the place where the macro is used. Conditions inside
 TENURE_CHECK(...) and TENURE_ASSERT(...) are always-on checks: their failing side ends the process, so they are
-listed apart and do not fail the run. Constant conditions are not branches (llvm-cov leaves them out).
+listed apart and do not fail the run. So is what a switch does with a value that none of its cases names, if behind it
+stands nothing but TENURE_CHECK(false, ...). Constant conditions are not branches (llvm-cov leaves them out).
 """
 
 import collections
@@ -16,11 +17,14 @@ import re
 import sys
 
 CHECK_MACRO = re.compile(r"\bTENURE_(CHECK|ASSERT)\w*\s*\(")
+SWITCH = re.compile(r"\bswitch\s*\(")
+CHECK_FALSE = re.compile(r"\s*TENURE_CHECK\(false\b")
 EXPANSION, BRANCH = 1, 4  # kinds of region in llvm-cov's export
 
 
 def check_ranges(path):
-    """The (line, column) ranges of the file that are uses of a check macro, as written."""
+    """The (line, column) ranges of the file that are uses of a check macro, as written, and the values of switches
+    whose cases are all there are (llvm-cov has the way past all cases at the value's place)."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     # Strings and comments must not disturb the counting of parentheses.
@@ -31,13 +35,22 @@ def check_ranges(path):
         line = next(i for i in range(len(line_starts), 0, -1) if line_starts[i - 1] <= offset)
         return line, offset - line_starts[line - 1] + 1
 
+    def behind(end, brackets):
+        """Where the bracket closes that was opened before `end`."""
+        depth = 1
+        while depth > 0 and end < len(text):
+            depth += {brackets[0]: 1, brackets[1]: -1}.get(text[end], 0)
+            end += 1
+        return end
+
     ranges = []
     for use in CHECK_MACRO.finditer(text):
-        depth, end = 1, use.end()
-        while depth > 0 and end < len(text):
-            depth += {"(": 1, ")": -1}.get(text[end], 0)
-            end += 1
-        ranges.append((position(use.start()), position(end)))
+        ranges.append((position(use.start()), position(behind(use.end(), "()"))))
+    for switch in SWITCH.finditer(text):
+        value_end = behind(switch.end(), "()")
+        end = behind(text.index("{", value_end) + 1, "{}")
+        if CHECK_FALSE.match(text, end):
+            ranges.append((position(switch.start()), position(value_end)))
     return ranges
 
 
@@ -75,7 +88,7 @@ def measured(paths):
     assert not missing, f"not there: {missing}"
 
     def is_measured(path):
-        if path.endswith("_test.cc") or path.endswith("/testing.h"):
+        if path.endswith(("_test.cc", "/testing.h", "_testing.h")):
             return False
         return os.path.splitext(path)[0] in files or any(path.startswith(folder) for folder in folders)
 

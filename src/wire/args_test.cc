@@ -1,7 +1,7 @@
 // Bad arguments: each has its code, the message says what was expected and what was found, and the leftmost counts.
 #include "wire/args.h"
 
-#include "wire/caller.h"
+#include "wire/caller_testing.h"
 
 namespace tenure::wire {
 namespace {
@@ -20,6 +20,20 @@ TEST_F(ArgsTest, TooFewOrTooManyArgumentsAreTheWrongNumber) {
   EXPECT_EQ(say("TASK.LEASE w"),
             "-ERR wrong number of arguments: expected TASK.LEASE worker numqueues queue [queue ...] "
             "[COUNT n] [LEASE ms] [BLOCK ms] [REQUEST id], found 1");
+}
+
+// No verb has such arguments yet: there the count of the words tells.
+TEST(ArgumentReaderTest, ARequiredOptionIsMissedBehindOthers) {
+  constexpr Argument kArguments[] = {need(Field::kDomain), need_option("LEASE", Field::kLease),
+                                     option("REQUEST", Field::kRequestId)};
+  const auto fault_in_words = [&](const std::vector<std::string_view>& words) {
+    Values values;
+    const auto fault = ArgumentReader("WORK.HOLD", kArguments, words, 0).read(values);
+    return fault ? fault->message : "none";
+  };
+  EXPECT_EQ(fault_in_words({"d", "REQUEST", "r", "LEASE", "1"}), "none");
+  EXPECT_EQ(fault_in_words({"d", "REQUEST", "r"}),
+            "wrong number of arguments: expected WORK.HOLD domain LEASE ms [REQUEST id], found 3");
 }
 
 TEST_F(ArgsTest, AnUnknownOptionIsAnError) {

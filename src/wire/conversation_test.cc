@@ -1,96 +1,15 @@
 #include "wire/conversation.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "authority/testing.h"
-#include "wire/testing.h"
+#include "wire/conversation_testing.h"
 
 namespace tenure::wire {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
-
-// A server that lets everybody do everything but shut it down, and knows everybody by one password.
-class Guesthouse final : public Conversation::House {
- public:
-  void on_answers(Conversation& /*conversation*/) override { ++told; }
-  std::optional<Failure> refusal(const Conversation& conversation, const Verb& verb,
-                                 const Request& /*request*/) override {
-    if (conversation.is_stranger() && verb.permission != Permission::kAnyone) {
-      return Failure{ErrorCode::kNoAuth, "expected a user"};
-    }
-    if (verb.name != "SHUTDOWN") return std::nullopt;
-    return Failure{ErrorCode::kNoPerm, "expected an admin"};
-  }
-  void check(Conversation& /*conversation*/, const Credentials& credentials, Conversation::SignIn done) override {
-    if (is_slow) {
-      pending.push_back(std::move(done));
-    } else if (credentials.password != "secret") {
-      done(fail_with(ErrorCode::kNoAuth, "expected another password"));
-    } else {
-      done(user_named(credentials.user.value_or("default")));
-    }
-  }
-  static Conversation::UserPointer user_named(std::string_view name) {
-    users::User user{.name = std::string(name), .hash = "", .rights = {}};
-    if (name == "root") user.rights.push_back({.role = users::Role::kAdmin});
-    return std::make_shared<const users::User>(std::move(user));
-  }
-  void serve(Conversation& /*conversation*/, const Conversation::HouseRequests& request,
-             Conversation::Promise promise) override {
-    if (std::holds_alternative<MakeSnapshot>(request)) {
-      later.push_back(std::move(promise));
-    } else if (std::holds_alternative<DescribeServer>(request)) {
-      std::move(promise).fulfil([](RespWriter& out) { out.value("tenure_version:0"); });
-    }
-  }
-
-  int told = 0;
-  std::vector<Conversation::Promise> later;
-  bool is_slow = false;
-  std::vector<Conversation::SignIn> pending;
-};
-
-class ConversationTest : public ::testing::Test {
- protected:
-  std::shared_ptr<Conversation> begin(Conversation::Terms terms = {}) {
-    terms.client_id = ++clients_;
-    terms.own_session = fmt::format("connection-{}", clients_);
-    talks_.push_back(Conversation::begin(*world.engine, house, terms));
-    return talks_.back();
-  }
-  void TearDown() override {
-    for (const auto& talk : talks_) talk->close();
-  }
-  // What there is to send, with a blank for each CR LF; it is sent.
-  static std::string heard(const std::shared_ptr<Conversation>& talk) {
-    std::string bytes;
-    talk->take_output(bytes);
-    talk->delivered(bytes.size());
-    return shown(bytes);
-  }
-  static std::string shown(std::string bytes) {
-    for (std::size_t at = bytes.find("\r\n"); at != std::string::npos; at = bytes.find("\r\n"))
-      bytes.replace(at, 2, " ");
-    return bytes;
-  }
-  std::string say(const std::shared_ptr<Conversation>& talk, const std::string& lines) {
-    talk->receive(lines + "\n");
-    world.engine->hand_over();
-    talk->go_on();
-    world.engine->hand_over();
-    return heard(talk);
-  }
-
-  World world;
-  Guesthouse house;
-
- private:
-  std::uint64_t clients_ = 0;
-  std::vector<std::shared_ptr<Conversation>> talks_;
-};
 
 // --- order ---
 
@@ -124,6 +43,17 @@ TEST_F(ConversationTest, TheHouseIsToldOnceForManyAnswers) {
   talk->receive("PING\nTASK.GET a\n");
   world.engine->hand_over();
   EXPECT_EQ(house.told, 2);
+}
+
+TEST_F(ConversationTest, OutputIsAddedToWhatIsThere) {
+  const auto talk = begin();
+  talk->receive("PING\nECHO x\n");
+  EXPECT_FALSE(talk->is_idle());
+  std::string bytes = "before ";
+  talk->take_output(bytes);
+  EXPECT_EQ(shown(bytes), "before +PONG $1 x ");
+  EXPECT_TRUE(talk->is_idle());
+  EXPECT_EQ(heard(talk), "");
 }
 
 TEST_F(ConversationTest, BytesMayComeOneByOne) {
@@ -173,6 +103,7 @@ TEST_F(ConversationTest, OnlySoManyRequestsAreUnderWay) {
 
 TEST_F(ConversationTest, NothingIsBegunForOneWhoDoesNotRead) {
   const auto talk = begin({.limits = {.pipelined_bytes_max = 10, .output_bytes_max = 10}});
+  EXPECT_TRUE(talk->wants_input());
   talk->receive("ECHO 0123456789\nPING\nPING\n");
   EXPECT_FALSE(talk->wants_input());
   EXPECT_EQ(talk->output_bytes(), 17U);
@@ -215,6 +146,13 @@ TEST_F(ConversationTest, ProtocolsChangeWithinAPipeline) {
   EXPECT_EQ(say(talk, "HELLO 4"), "-NOPROTO protocol version: expected 2 or 3, found 4 ");
 }
 
+TEST_F(ConversationTest, AGreetingWithoutAVersionChangesNoProtocol) {
+  const auto talk = begin();
+  EXPECT_THAT(say(talk, "HELLO"), HasSubstr("$5 proto :2 "));
+  EXPECT_THAT(say(talk, "HELLO 3\nHELLO"), EndsWith(say(talk, "HELLO 3")));
+  EXPECT_EQ(talk->protocol(), Protocol::kResp3);
+}
+
 TEST_F(ConversationTest, ClientsHaveNames) {
   const auto talk = begin();
   EXPECT_EQ(say(talk, "CLIENT ID\nCLIENT GETNAME\nCLIENT SETNAME joe\nCLIENT GETNAME"), ":1 $-1 +OK $3 joe ");
@@ -234,114 +172,6 @@ TEST_F(ConversationTest, WhatRedisClientsAskAtTheBeginning) {
       say(talk, "SELECT 0\nSELECT 1\nTIME\nROLE\nINFO"),
       "+OK -INVALID database: expected 0 to 0, found 1 *2 $7 1000000 $1 0 *3 $6 master :0 *0 $16 tenure_version:0 ");
   EXPECT_THAT(say(talk, "COMMAND DOCS"), StartsWith("*"));
-}
-
-TEST_F(ConversationTest, SigningInIsTheHousesBusiness) {
-  const auto talk = begin();
-  EXPECT_EQ(say(talk, "AUTH wrong\nSHUTDOWN"), "-NOAUTH expected another password -NOPERM expected an admin ");
-  EXPECT_EQ(say(talk, "HELLO 3 AUTH joe wrong"), "-NOAUTH expected another password ");
-  EXPECT_EQ(talk->protocol(), Protocol::kResp2);
-  EXPECT_THAT(say(talk, "HELLO 3 AUTH joe secret"), StartsWith("%7"));
-  EXPECT_EQ(talk->user()->name, "joe");
-  EXPECT_EQ(say(talk, "AUTH secret"), "+OK ");
-  EXPECT_EQ(talk->user()->name, "default");
-}
-
-TEST_F(ConversationTest, LeaseIdsAreHiddenFromThoseWhoMayNotSeeThem) {
-  const auto talk = begin();
-  say(talk, "TASK.SUBMIT q p ID T\nTASK.LEASE w 1 q");
-  EXPECT_THAT(say(talk, "TASK.GET T\nTASK.HISTORY T"), HasSubstr("$8 lease_id $18 1-"));
-  say(talk, "AUTH secret");
-  const std::string answers = say(talk, "TASK.GET T\nTASK.HISTORY T");
-  EXPECT_THAT(answers, HasSubstr("$8 lease_id $-1 $6 worker"));
-  EXPECT_THAT(answers, HasSubstr("$8 lease_id $-1 $5 fence"));
-}
-
-TEST_F(ConversationTest, AdminsSeeLeaseIds) {
-  const auto talk = begin();
-  say(talk, "TASK.SUBMIT q p ID T\nTASK.LEASE w 1 q\nAUTH root secret");
-  EXPECT_THAT(say(talk, "TASK.GET T"), HasSubstr("$8 lease_id $18 1-"));
-  EXPECT_THAT(say(talk, "AUTH joe secret\nTASK.GET T"), HasSubstr("$8 lease_id $-1 "));
-}
-
-TEST_F(ConversationTest, WhatStandsBehindASignInIsNotBegun) {
-  const auto talk = begin();
-  house.is_slow = true;
-  EXPECT_EQ(say(talk, "PING\nHELLO 3 AUTH joe secret SETNAME me\nTASK.GET T\nPING"), "+PONG ");
-  EXPECT_TRUE(talk->is_signing_in());
-  EXPECT_FALSE(talk->is_idle());
-  EXPECT_EQ(talk->user(), nullptr);
-  const int told = house.told;
-  house.pending.front()(Guesthouse::user_named("joe"));
-  EXPECT_EQ(house.told, told + 1);
-  EXPECT_FALSE(talk->is_signing_in());
-  EXPECT_EQ(talk->user()->name, "joe");
-  EXPECT_EQ(talk->name(), "me");
-  talk->go_on();
-  world.engine->hand_over();
-  const std::string answers = heard(talk);
-  EXPECT_THAT(answers, StartsWith("%7 $6 server"));
-  EXPECT_TRUE(answers.ends_with(" _ +PONG ")) << answers;
-}
-
-TEST_F(ConversationTest, ASignInThatFailsChangesNothing) {
-  const auto talk = begin();
-  say(talk, "AUTH joe secret");
-  house.is_slow = true;
-  EXPECT_EQ(say(talk, "HELLO 3 AUTH ann wrong SETNAME me"), "");
-  house.pending.front()(fail_with(ErrorCode::kNoAuth, "expected another password"));
-  EXPECT_EQ(heard(talk), "-NOAUTH expected another password ");
-  EXPECT_EQ(talk->user()->name, "joe");
-  EXPECT_EQ(talk->protocol(), Protocol::kResp2);
-  EXPECT_EQ(talk->name(), "");
-}
-
-TEST_F(ConversationTest, ASignInOfOneWhoHasGoneIsForgotten) {
-  const auto talk = begin();
-  house.is_slow = true;
-  say(talk, "AUTH secret");
-  talk->close();
-  house.pending.front()(Guesthouse::user_named("joe"));
-  EXPECT_EQ(heard(talk), "");
-}
-
-TEST_F(ConversationTest, ASignInThatNobodyAnswersIsAnswered) {
-  const auto talk = begin();
-  house.is_slow = true;
-  say(talk, "AUTH secret");
-  house.pending.clear();
-  EXPECT_THAT(heard(talk), StartsWith("-UNAVAILABLE "));
-}
-
-TEST_F(ConversationTest, StrangersHaveLimitsOfTheirOwn) {
-  const Conversation::Limits strangers{.requests = {.request_bytes_max = 100, .skipped_bytes_max = 100},
-                                       .pipelined_bytes_max = 50};
-  const auto talk = begin({.before_sign_in = strangers});
-  EXPECT_TRUE(talk->is_stranger());
-  EXPECT_EQ(say(talk, "PING"), "-NOAUTH expected a user ");
-  EXPECT_EQ(say(talk, "AUTH joe secret"), "+OK ");
-  EXPECT_FALSE(talk->is_stranger());
-  const std::string much(200, 'x');
-  EXPECT_EQ(say(talk, framed({"ECHO", much})), fmt::format("$200 {} ", much));
-  EXPECT_EQ(say(talk, "RESET"), "+RESET ");
-  EXPECT_TRUE(talk->is_stranger());
-  EXPECT_THAT(say(talk, "*2\r\n$4\r\nAUTH\r\n$536870912\r\n"), StartsWith("-TOOLARGE "));
-  EXPECT_TRUE(talk->is_ending());
-}
-
-TEST_F(ConversationTest, AStrangerIsNotReadFromWhileItSignsIn) {
-  const auto talk = begin({.before_sign_in = Conversation::Limits{.pipelined_bytes_max = 50}});
-  house.is_slow = true;
-  say(talk, "AUTH joe secret");
-  EXPECT_TRUE(talk->wants_input());
-  say(talk, std::string(60, 'x'));
-  EXPECT_FALSE(talk->wants_input());
-}
-
-TEST_F(ConversationTest, AUserOwnsItsLocks) {
-  const auto talk = begin();
-  EXPECT_THAT(say(talk, "AUTH joe secret\nLOCK.ACQUIRE d i owner"), StartsWith("+OK *4 "));
-  EXPECT_EQ(say(talk, "AUTH jim secret\nLOCK.ACQUIRE d i owner"), "+OK $-1 ");
 }
 
 TEST_F(ConversationTest, TheHouseMayAnswerLater) {
@@ -397,6 +227,17 @@ TEST_F(ConversationTest, AGrantThatComesTooLateIsGivenBack) {
   talk->close();
   world.engine->hand_over();
   EXPECT_FALSE(world.is_held("i"));
+}
+
+TEST_F(ConversationTest, AnErrorThatComesTooLateIsToldToNobody) {
+  const auto gone = begin();
+  gone->receive("TASK.KILL gone why\n");
+  gone->close();
+  world.engine->hand_over();
+  EXPECT_EQ(heard(gone), "");
+  EXPECT_THAT(house.refusals, IsEmpty());
+  EXPECT_THAT(say(begin(), "TASK.KILL gone why"), StartsWith("-NOTASK "));
+  EXPECT_THAT(house.refusals, ElementsAre("NOTASK TASK.KILL"));
 }
 
 // Its client asks again on another connection, and may have been told of the same grant before this one is seen to
@@ -477,6 +318,8 @@ TEST_F(ConversationTest, AnAuthorityThatClosesAnswersUnavailable) {
   world.engine->close();
   EXPECT_EQ(heard(talk), "*0 ");
   EXPECT_THAT(say(talk, "TASK.GET T"), StartsWith("-UNAVAILABLE"));
+  EXPECT_THAT(say(talk, "WORK.TRIM d 1"), StartsWith("-UNAVAILABLE"));
+  EXPECT_THAT(say(talk, "LOCK.ACQUIRE d i bob"), StartsWith("-UNAVAILABLE"));
   EXPECT_THAT(say(talk, "LOCK.ACQUIRE d i bob BOUND"), StartsWith("-UNAVAILABLE"));
 }
 

@@ -62,7 +62,10 @@ TEST(ProtocolDocumentTest, BadMarksAreNoticed) {
   EXPECT_EQ(refresh_document("<!-- made: nonsense -->\n<!-- end -->").error().message,
             "expected the name of a table, found 'nonsense'");
   EXPECT_THAT(refresh_document("<!-- made: locks -->\n").error().message, HasSubstr("expected '<!-- end -->'"));
-  EXPECT_THAT(refresh_document("<!-- end --><!-- made: locks -->\n").error().message, HasSubstr("expected"));
+  for (const char* text : {"<!-- end --><!-- made: locks -->\n", "<!-- made: locks", "<!-- made: locks <!-- end -->",
+                           "<!-- made: locks <!-- end --> -->\n"}) {
+    EXPECT_EQ(refresh_document(text).error().message, "expected '<!-- end -->' behind '<!-- made: '") << text;
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace tenure::wire {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -27,7 +28,10 @@ class Pages final : public HttpExchange::House {
       return task_id.starts_with("T") ? std::optional<std::string>("mail.in") : std::nullopt;
     });
   }
+  void on_attempt(const LockAttempt& attempt) override { attempts.push_back(attempt.outcome); }
+
   bool is_guarded = false;
+  std::vector<LockAttempt::Outcome> attempts;
 };
 
 // Shows replies as status and body, tokens by their fence: <7>. The same works in what is asked.
@@ -105,6 +109,11 @@ TEST_F(HttpExchangeTest, ATasksLife) {
             R"("ended_at":1000000000,"outcome":"COMPLETED","reason":null,"extensions":1,"late":0}]})");
   EXPECT_THAT(post("/v1/tasks/T/kill", R"({"reason":"why"})"), StartsWith(R"(409 {"error":{"code":"TERMINAL",)"));
   EXPECT_THAT(post("/v1/tasks/T/resubmit"), HasSubstr(R"("verdict":"CREATED")"));
+}
+
+TEST_F(HttpExchangeTest, ATaskThatWasNotTriedHasAnEmptyHistory) {
+  post("/v1/queues/q/tasks", R"({"payload":"hi","id":"T"})");
+  EXPECT_EQ(get("/v1/tasks/T/history"), R"(200 {"attempts":[]})");
 }
 
 TEST_F(HttpExchangeTest, FailuresTellTheState) {
@@ -224,6 +233,24 @@ TEST_F(HttpExchangeTest, ArgumentsStandWhereTheMethodHasThem) {
   EXPECT_THAT(ask("GET", "/v1/queues", R"({"count":1})"), HasSubstr("body: expected nothing"));
 }
 
+TEST_F(HttpExchangeTest, FaultsOfArgumentsAreToldWhereverTheyStand) {
+  EXPECT_EQ(get("/v1/tasks/%01"),
+            R"(400 {"error":{"code":"INVALID","message":"task_id: expected UTF-8 without control characters"}})");
+  EXPECT_EQ(get("/v1/queues?count=x"),
+            R"(400 {"error":{"code":"ERR","message":"count: expected an integer, found 'x'"}})");
+  EXPECT_EQ(post("/v1/queues/q/tasks", R"({"payload":1})"),
+            R"(400 {"error":{"code":"ERR","message":"payload: expected a string, found 1"}})");
+  EXPECT_EQ(post("/v1/queues/q/tasks", R"({"id":"T"})"),
+            R"(400 {"error":{"code":"ERR","message":"payload: expected a string, found nothing"}})");
+  EXPECT_THAT(get("/v1/tasks/T"), StartsWith("404 "));
+}
+
+TEST_F(HttpExchangeTest, AnAuthorityThatClosesAnswersUnavailable) {
+  world.engine->close();
+  EXPECT_THAT(post("/v1/locks/d/i/acquire", R"({"owner":"me"})"), StartsWith(R"(503 {"error":{"code":"UNAVAILABLE")"));
+  EXPECT_THAT(pages.attempts, ElementsAre(LockAttempt::Outcome::kError));
+}
+
 // --- waiting ---
 
 TEST_F(HttpExchangeTest, ALockIsWaitedFor) {
@@ -252,6 +279,24 @@ TEST_F(HttpExchangeTest, WhoGoesAwayWaitsNoMore) {
   world.engine->hand_over();
   EXPECT_EQ(heard(), "(waits)");
   post("/v1/locks/d/i/release", R"({"token":"<1>"})");
+  EXPECT_THAT(get("/v1/locks/d/i"), StartsWith("404 "));
+}
+
+TEST_F(HttpExchangeTest, WhoGoesAwayDoesSoOnce) {
+  post("/v1/locks/d/i/acquire", R"({"owner":"me"})");
+  post("/v1/locks/d/i/acquire", R"({"owner":"you","wait_ms":5000})");
+  exchange->close();
+  exchange->close();
+  EXPECT_THAT(pages.attempts, ElementsAre(LockAttempt::Outcome::kAcquired, LockAttempt::Outcome::kInterrupted));
+}
+
+TEST_F(HttpExchangeTest, AGrantThatWasWaitedForAndIsNotDeliveredIsGivenBack) {
+  post("/v1/locks/d/i/acquire", R"({"owner":"me"})");
+  EXPECT_EQ(post("/v1/locks/d/i/acquire", R"({"owner":"you","wait_ms":5000})"), "(waits)");
+  const auto waiting = exchange;
+  post("/v1/locks/d/i/release", R"({"token":"<1>"})");
+  EXPECT_THAT(get("/v1/locks/d/i"), HasSubstr(R"("owner":"you","fence":2)"));
+  waiting->close();
   EXPECT_THAT(get("/v1/locks/d/i"), StartsWith("404 "));
 }
 

@@ -32,7 +32,7 @@ class BodyEvents {
   static bool on_document_begin(Code& /*code*/) { return true; }
   static bool on_document_end(Code& /*code*/) { return true; }
   bool on_object_begin(Code& code) {
-    if (std::exchange(is_in_object_, true)) return refuse_type(Found::Type::kObject, code);
+    if (std::exchange(is_in_object_, true)) return found(Found::Type::kObject, "", code);
     return true;
   }
   static bool on_object_end(std::size_t /*count*/, Code& /*code*/) { return true; }
@@ -95,17 +95,15 @@ class BodyEvents {
     return wrong ? refuse(std::move(*wrong), code) : true;
   }
 
+  // What is no object, or stands in an array and is no string.
   bool refuse_type(Found::Type type, Code& code) {
     constexpr std::string_view kNames[] = {"text", "a string", "a number", "true or false",
                                            "null", "an array", "an object"};
     const std::string_view what = kNames[static_cast<std::size_t>(type)];
-    if (name_.empty()) return refuse({ErrorCode::kErr, fmt::format("body: expected an object, found {}", what)}, code);
-    if (is_in_array_) {
-      return refuse({ErrorCode::kErr, fmt::format("{}: expected an array of strings, found {} in it", name_, what)},
-                    code);
-    }
-    auto wrong = arguments_.fault_in_name(name_, type);
-    return refuse(wrong ? std::move(*wrong) : Failure{ErrorCode::kErr, fmt::format("{}: found {}", name_, what)}, code);
+    return refuse(
+        {ErrorCode::kErr, is_in_array_ ? fmt::format("{}: expected an array of strings, found {} in it", name_, what)
+                                       : fmt::format("body: expected an object, found {}", what)},
+        code);
   }
 
   bool refuse(Failure wrong, Code& code) {

@@ -1,5 +1,5 @@
 // Every verb of the lock book: what is said, and the bytes of the answer (a blank for each CR LF).
-#include "wire/caller.h"
+#include "wire/caller_testing.h"
 
 namespace tenure::wire {
 namespace {

@@ -87,6 +87,8 @@ TEST(NamedArgumentsTest, FlagsAreBooleans) {
   EXPECT_EQ(fail("false"), "not final");
   EXPECT_EQ(fail("1"), "ERR final: expected true or false, found 1");
   EXPECT_EQ(fail("\"true\""), "ERR final: expected true or false, found the string 'true'");
+  EXPECT_EQ(query_of("TASK.FAIL", "task_id=T&lease_id=L&reason=r&final=true"),
+            "ERR final: expected true or false, found the string 'true'");
 }
 
 TEST(NamedArgumentsTest, OnlyIntegersAreIntegers) {
@@ -103,12 +105,21 @@ TEST(NamedArgumentsTest, OnlyIntegersAreIntegers) {
   EXPECT_EQ(submit(R"("priority":10)"), "INVALID priority: expected 0 to 9, found 10");
 }
 
+TEST(NamedArgumentsTest, ALongNumberIsCutShort) {
+  EXPECT_EQ(submit("\"key\":" + std::string(32, '1')), "ERR key: expected a string, found " + std::string(32, '1'));
+  EXPECT_EQ(submit("\"key\":" + std::string(33, '1')),
+            "ERR key: expected a string, found " + std::string(32, '1') + "...");
+}
+
 TEST(NamedArgumentsTest, ABackoffHasTwoMembers) {
   EXPECT_EQ(submit(R"("backoff_initial_ms":1)"), "ERR backoff_max_ms: expected an integer, found nothing");
   EXPECT_EQ(submit(R"("backoff_max_ms":1)"), "ERR backoff_initial_ms: expected an integer, found nothing");
   EXPECT_EQ(submit(R"("backoff_initial_ms":2,"backoff_max_ms":1)"),
             "INVALID backoff_initial_ms: expected 0 to 1, found 2");
   EXPECT_EQ(submit(R"("backoff_max_ms":1,"backoff_max_ms":1)"), "ERR backoff_max_ms: expected once, found twice");
+  EXPECT_EQ(submit(R"("backoff_max_ms":"1")"), "ERR backoff_max_ms: expected an integer, found the string '1'");
+  EXPECT_EQ(submit(R"("backoff_max_ms":1.5)"), "ERR backoff_max_ms: expected an integer, found '1.5'");
+  EXPECT_EQ(submit(R"("backoff_initial_ms":-1)"), "INVALID backoff_initial_ms: expected 0 to 31622400000, found -1");
 }
 
 TEST(NamedArgumentsTest, BytesMayBeInBase64) {
@@ -137,6 +148,15 @@ TEST(NamedArgumentsTest, UnknownMembersAndThoseGivenTwiceAreErrors) {
   EXPECT_EQ(body_of("TASK.KILL", R"({"task_id":"T","task_id":"T","reason":"x"})"),
             "ERR task_id: expected once, found twice");
   EXPECT_EQ(submit(R"("ID":"T")").substr(0, 16), "ERR TASK.SUBMIT:");
+  EXPECT_EQ(body_of("LOCK.ACQUIRE", R"({"who":"me"})"),
+            "ERR LOCK.ACQUIRE: expected one of domain, identifier, owner, lease_ms, wait_ms, request_id, space, found "
+            "'who'");
+  EXPECT_EQ(body_of("RESET", R"({"who":"me"})"), "ERR RESET: expected one of none, found 'who'");
+  for (const char* value : {"1", "{}", "[]"}) {
+    EXPECT_EQ(body_of("TASK.KILL", fmt::format("{{\"\":{}}}", value)),
+              "ERR TASK.KILL: expected one of task_id, reason, found ''")
+        << value;
+  }
 }
 
 TEST(NamedArgumentsTest, WhatIsMissingIsNamed) {
@@ -192,6 +212,11 @@ TEST(NamedArgumentsTest, QueriesArePairs) {
   EXPECT_THAT(query_of("QUEUE.LIST", "cursor=x"), StartsWith("INVALID cursor: "));
   EXPECT_THAT(query_of("QUEUE.LIST", "count=%"), HasSubstr("expected two hexadecimal digits behind %, found '%'"));
   EXPECT_THAT(query_of("QUEUE.LIST", "%zz=1"), StartsWith("ERR path or query: "));
+  for (const std::string digits : {"/1", ":1", "G1", "`1", "g1", "1/"}) {
+    EXPECT_EQ(query_of("QUEUE.LIST", "count=%" + digits),
+              fmt::format("ERR path or query: expected two hexadecimal digits behind %, found '%{}'", digits));
+  }
+  EXPECT_EQ(query_of("QUEUE.LIST", "count=%4A%4a"), "ERR count: expected an integer, found 'JJ'");
   EXPECT_THAT(query_of("TASK.LIST", "queue=%ff"), StartsWith("INVALID queue: "));
   EXPECT_THAT(query_of("TASK.LIST", "queue=%00"), StartsWith("INVALID queue: "));
 }

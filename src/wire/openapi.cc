@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <absl/strings/ascii.h>
 #include <fmt/format.h>
 
 #include <tenure/tasks.h>
@@ -118,11 +119,12 @@ std::vector<Argument> open_arguments(const Verb& verb, const Path& path) {
   return open;
 }
 
+// What a GET cannot do without is in its path.
 void describe_parameter(JsonWriter& out, std::string_view name, const Argument& argument, bool is_path) {
   out.begin_object();
   out.field("name", name);
   out.field("in", is_path ? "path" : "query");
-  out.field("required", is_path || argument.form == Form::kRequired);
+  out.field("required", is_path);
   member(out, "schema", [&] { describe_value(out, traits_of(argument.field)); });
   out.end_object();
 }
@@ -250,8 +252,9 @@ void describe_error_schema(JsonWriter& out) {
 
 // task_submit; behind it what tells the longer of two paths from the shorter.
 std::string operation_id(const Verb& verb, bool is_longer) {
-  std::string id;
-  for (const char c : verb.name) id += c == '.' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  std::string id(verb.name);
+  absl::AsciiStrToLower(&id);
+  std::replace(id.begin(), id.end(), '.', '_');
   return is_longer ? id + "_by_path" : id;
 }
 

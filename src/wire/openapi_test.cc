@@ -34,6 +34,23 @@ TEST(OpenApiTest, EveryRouteIsDescribed) {
   for (const ServerPage& page : server_pages()) EXPECT_TRUE(paths.contains(page.path)) << page.path;
 }
 
+TEST(OpenApiTest, WhatIsRequiredOfAGetIsInItsPath) {
+  const auto& paths = description().at("paths").as_object();
+  for (const Verb* verb : all_verbs()) {
+    if (verb->route.method != "GET") continue;
+    std::set<std::string> required;
+    for (const auto& parameter : paths.at(verb->route.path).at("get").at("parameters").as_array()) {
+      EXPECT_EQ(parameter.at("required").as_bool(), parameter.at("in").as_string() == "path") << verb->name;
+      if (parameter.at("required").as_bool()) required.emplace(parameter.at("name").as_string());
+    }
+    std::set<std::string> needed;
+    for (const Argument& argument : verb->arguments) {
+      if (argument.form == Form::kRequired) needed.emplace(traits_of(argument.field).json);
+    }
+    EXPECT_EQ(required, needed) << verb->name;
+  }
+}
+
 TEST(OpenApiTest, ParametersAndMembersAreTheTables) {
   const auto& submit = description().at("paths").at("/v1/queues/{queue}/tasks").at("post").as_object();
   EXPECT_EQ(boost::json::serialize(submit.at("parameters")),

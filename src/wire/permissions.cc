@@ -98,7 +98,7 @@ RoleSet roles_for(Permission permission, Group group) {
 }  // namespace
 
 RoleSet roles_for(const Verb& verb) {
-  if (is_planted(PlantedBug::kPermissionMissing) && verb.name == "TASK.KILL") return {};
+  if (verb.name == "TASK.KILL" && is_planted(PlantedBug::kPermissionMissing)) return {};
   return roles_for(verb.permission, verb.group);
 }
 RoleSet roles_for(const ServerPage& page) { return roles_for(page.permission, Group::kServer); }

@@ -211,7 +211,7 @@ std::optional<Offset> offset_behind(std::string_view words, std::string_view tex
   text.remove_prefix(at + words.size());
   Offset offset;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), offset.value);
-  return error == std::errc{} && end != text.data() ? std::optional(offset) : std::nullopt;
+  return error == std::errc{} ? std::optional(offset) : std::nullopt;
 }
 
 }  // namespace

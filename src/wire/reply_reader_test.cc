@@ -1,5 +1,8 @@
-// What the server writes is read back as it was.
+// What the server writes is read back as it was, and nothing else is.
 #include "wire/reply_reader.h"
+
+#include <algorithm>
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,12 +23,59 @@ RespReply parsed(const std::string& bytes) {
   return first && *first ? std::move((*first)->reply) : RespReply{};
 }
 
+// Every place in a reply, the whole of it first.
+void for_each_place(RespReply& reply, const std::function<void(RespReply& place)>& visit) {
+  visit(reply);
+  for (RespReply& item : reply.items) for_each_place(item, visit);
+}
+
+// Fields have no order.
+template <class Reply>
+void expect_read_in_reverse(RespReply reply) {
+  const std::string bytes = [&] {
+    Reply to{};
+    EXPECT_TRUE(read_reply(reply, to));
+    return written(to);
+  }();
+  for_each_place(reply, [](RespReply& place) {
+    if (place.kind != RespReply::Kind::kMap) return;
+    std::reverse(place.items.begin(), place.items.end());
+    for (std::size_t i = 0; i < place.items.size(); i += 2) std::swap(place.items[i], place.items[i + 1]);
+  });
+  Reply to{};
+  EXPECT_TRUE(read_reply(reply, to)) << bytes;
+  EXPECT_EQ(bytes, written(to));
+}
+
+// What has at one place, whichever it is, what is expected nowhere, is not read; nor is an array with one more.
+template <class Reply>
+void expect_each_place_to_count(RespReply reply) {
+  const RespReply wrong{.kind = RespReply::Kind::kMap};
+  const std::string bytes = [&] {
+    Reply to{};
+    read_reply(reply, to);
+    return written(to);
+  }();
+  for_each_place(reply, [&](RespReply& place) {
+    Reply to{};
+    const RespReply right = std::exchange(place, wrong);
+    EXPECT_FALSE(read_reply(reply, to)) << bytes << " with another '" << right.text << "'";
+    place = right;
+    if (place.kind != RespReply::Kind::kArray) return;
+    place.items.push_back(wrong);
+    EXPECT_FALSE(read_reply(reply, to)) << bytes << " with more than " << right.items.size();
+    place.items.pop_back();
+  });
+}
+
 // Writes, reads, and writes again: the same bytes. Reading into one that has a value already overwrites it.
 template <class Reply>
 Reply there_and_back(const Reply& reply, Reply into = {}) {
   const std::string bytes = written(reply);
   EXPECT_TRUE(read_reply(parsed(bytes), into)) << bytes;
   EXPECT_EQ(bytes, written(into));
+  expect_read_in_reverse<Reply>(parsed(bytes));
+  expect_each_place_to_count<Reply>(parsed(bytes));
   return into;
 }
 
@@ -121,9 +171,11 @@ TEST(ReplyReaderTest, WhatIsSomethingElseIsNotRead) {
   AcquireResult acquired;
   std::optional<TaskStatus> status;
   QueuePage page;
-  for (const char* bytes :
-       {"+OK\r\n", ":7\r\n", "*0\r\n", "*1\r\n*0\r\n", "%0\r\n", "*2\r\n:1\r\n:2\r\n", "-ERR no\r\n",
-        "*4\r\n$1\r\nt\r\n:1x\r\n:2\r\n:3\r\n", "*4\r\n$1\r\nt\r\n:1\r\n:2\r\n:4294967296\r\n"}) {
+  SucceedResult succeeded;
+  bool forced = false;
+  for (const char* bytes : {"+OK\r\n", ":7\r\n", ":x\r\n", "*4\r\n$1\r\nt\r\n:9223372036854775808\r\n:2\r\n:3\r\n",
+                            "*0\r\n", "*1\r\n*0\r\n", "%0\r\n", "*2\r\n:1\r\n:2\r\n", "-ERR no\r\n",
+                            "*4\r\n$1\r\nt\r\n:1x\r\n:2\r\n:3\r\n", "*4\r\n$1\r\nt\r\n:1\r\n:2\r\n:4294967296\r\n"}) {
     const RespReply reply = parsed(bytes);
     EXPECT_FALSE(read_reply(reply, submitted)) << bytes;
     EXPECT_FALSE(read_reply(reply, holds)) << bytes;
@@ -131,7 +183,19 @@ TEST(ReplyReaderTest, WhatIsSomethingElseIsNotRead) {
     EXPECT_FALSE(read_reply(reply, acquired)) << bytes;
     EXPECT_FALSE(read_reply(reply, status)) << bytes;
     EXPECT_FALSE(read_reply(reply, page)) << bytes;
+    EXPECT_FALSE(read_reply(reply, succeeded)) << bytes;
+    EXPECT_FALSE(read_reply(reply, forced)) << bytes;
   }
+}
+
+TEST(ReplyReaderTest, WordsThatAreNotKnownAreNotRead) {
+  Report report{};
+  EXPECT_TRUE(read_reply(parsed("$9\r\nCANCELLED\r\n"), report));
+  EXPECT_FALSE(read_reply(parsed("$4\r\nGONE\r\n"), report));
+  std::optional<TaskState> state;
+  EXPECT_TRUE(read_reply(parsed("*2\r\n$9\r\nCOMMITTED\r\n$4\r\nDEAD\r\n"), state));
+  EXPECT_EQ(TaskState::kDead, state);
+  EXPECT_FALSE(read_reply(parsed("*2\r\n$9\r\nCOMMITTED\r\n$4\r\nGONE\r\n"), state));
 }
 
 TEST(ReplyReaderTest, ErrorsHaveTheirCodes) {
@@ -148,6 +212,9 @@ TEST(ReplyReaderTest, ABacklogsOrderNamesItsOffsets) {
   EXPECT_EQ(Offset{7}, failure.expected);
   EXPECT_EQ(Offset{9}, failure.got);
   EXPECT_EQ(std::nullopt, read_error("BACKLOGORDER in other words").expected);
+  const Failure wordy = read_error("BACKLOGORDER expected offset seven, got 9");
+  EXPECT_EQ(std::nullopt, wordy.expected);
+  EXPECT_EQ(Offset{9}, wordy.got);
 }
 
 }  // namespace

@@ -41,7 +41,10 @@ std::string said_waiting(const T& request) {
 TEST(RequestWriterTest, SaysOnlyWhatIsNotTheDefault) {
   EXPECT_EQ("TASK.SUBMIT|q|p", said(Submission{.queue = "q", .payload = "p"}));
   EXPECT_EQ("TASK.LEASE|w|2|a|b", said(LeaseTasks{{.worker = "w", .queues = {"a", "b"}}}));
+  EXPECT_EQ("TASK.LIST|q", said(ListTasks{{"q", std::nullopt, {}}}));
   EXPECT_EQ("QUEUE.LIST", said(ListQueues{}));
+  EXPECT_EQ("LOCK.LIST", said(ListLocks{}));
+  EXPECT_EQ("HELLO", said(Hello{}));
   AcquireLock acquire;
   acquire.request.lock = {.domain = "d", .identifier = "i"};
   acquire.request.owner = "o";
@@ -52,6 +55,8 @@ TEST(RequestWriterTest, SaysOnlyWhatIsNotTheDefault) {
 TEST(RequestWriterTest, SaysEveryOptionOfTasks) {
   EXPECT_EQ("TASK.SUBMIT|q|p|ID|i|REQUEST|r|WINDOW|1|RETRIES|2|BACKOFF|3|4|ATTEMPTS|5|DELAY|6|PRIORITY|7|KEY|k",
             said(Submission{"q", "p", "i", "r", 1ms, 2, 3ms, 4ms, 5, 6ms, 7, "k"}));
+  EXPECT_EQ("TASK.SUBMIT|q|p|BACKOFF|1000|70000",
+            said(Submission{.queue = "q", .payload = "p", .backoff_initial = 1000ms, .backoff_max = 70s}));
   const LeaseTasks lease{{.worker = "w", .queues = {"q"}, .count = 2, .lease = 3ms, .request_id = "r"}};
   EXPECT_EQ("TASK.LEASE|w|1|q|COUNT|2|LEASE|3|REQUEST|r|BLOCK|250", said_waiting(lease));
   EXPECT_EQ("TASK.EXTEND|t|l|LEASE|5", said(TaskExtension{"t", "l", 5ms}));
@@ -101,6 +106,7 @@ TEST(RequestWriterTest, SaysWhatTheServerIsAsked) {
   EXPECT_EQ("HELLO|3|AUTH|default|secret", said(Hello{3, Credentials{std::nullopt, "secret"}, std::nullopt}));
   EXPECT_EQ("CLIENT|SESSION|s|GRACE|100", said(JoinSession{"s", 100ms}));
   EXPECT_EQ("PING", said(Ping{}));
+  EXPECT_EQ("PING|there?", said(Ping{"there?"}));
   EXPECT_EQ("RESET", said(Reset{}));
   EXPECT_EQ("TIME", said(TellTime{}));
   EXPECT_EQ("SNAPSHOT", said(MakeSnapshot{}));

@@ -84,6 +84,7 @@ TEST(RespParserTest, WordsViewTheBytesThatWereGiven) {
 
 TEST(RespParserTest, ReadsLinesOfWords) {
   EXPECT_THAT(always("PING\r\n  ECHO \t hello  \n"), ElementsAre("PING", "ECHO|hello"));
+  EXPECT_THAT(always(std::string("A\0B\vC\fD\n", 8)), ElementsAre("A|B|C|D"));
 }
 
 TEST(RespParserTest, ReadsQuotedWords) {
@@ -96,6 +97,9 @@ TEST(RespParserTest, ReadsQuotedWords) {
   EXPECT_THAT(always(R"(A "\x4" "\xzz")"
                      "\n"),
               ElementsAre("A|x4|xzz"));
+  EXPECT_THAT(always(R"(A "\x4A\x4a\x4G\x/1")"
+                     "\n"),
+              ElementsAre("A|JJx4Gx/1"));
 }
 
 TEST(RespParserTest, UnclosedQuotesAreRefusedAndTheNextLineIsRead) {
@@ -104,6 +108,7 @@ TEST(RespParserTest, UnclosedQuotesAreRefusedAndTheNextLineIsRead) {
   EXPECT_THAT(always("A 'b\nPING\n"), ElementsAre(refusal, "PING"));
   EXPECT_THAT(always("A \"b\\\nPING\n"), ElementsAre(refusal, "PING"));
   EXPECT_THAT(always("A \"b\"c\nPING\n"), ElementsAre(refusal, "PING"));
+  EXPECT_THAT(always("A \"\\x4\nPING\n"), ElementsAre(refusal, "PING"));
 }
 
 TEST(RespParserTest, ALineThatIsTooLongBreaksTheConnection) {
@@ -114,8 +119,12 @@ TEST(RespParserTest, ALineThatIsTooLongBreaksTheConnection) {
 }
 
 TEST(RespParserTest, ALineOfTooManyWordsIsRefused) {
-  EXPECT_THAT(always("a b c d e\nPING\n", small_limits()),
-              ElementsAre("!ERR wrong number of arguments: expected a request of at most 4 words, found more", "PING"));
+  for (const std::string line : {"a b c d e", "a b c d e f g"}) {
+    EXPECT_THAT(
+        always(line + "\nPING\n", small_limits()),
+        ElementsAre("!ERR wrong number of arguments: expected a request of at most 4 words, found more", "PING"))
+        << line;
+  }
 }
 
 TEST(RespParserTest, BrowsersAreNotServed) {
@@ -137,8 +146,12 @@ TEST(RespParserTest, WrongFramingBreaksTheConnection) {
   EXPECT_THAT(always("*1\n$4\r\nPING\r\n"), ElementsAre(found("\\x0a")));
   EXPECT_THAT(always("*1\r\n$-1\r\n"), ElementsAre(found("-")));
   EXPECT_THAT(always("*1\r\n$4 \r\nPING\r\n"), ElementsAre(found(" ")));
+  EXPECT_THAT(always("*1\r\n$4x\r\nPING\r\n"), ElementsAre(found("x")));
+  EXPECT_THAT(always("*1\r\n$\r\nPING\r\n"), ElementsAre(found("\\x0d")));
   EXPECT_THAT(always("*1\rx"), ElementsAre("!!ERR Protocol error: expected CR LF, found '\\x0dx'"));
+  EXPECT_THAT(always("*1\r\n$4\rxPING\r\n"), ElementsAre("!!ERR Protocol error: expected CR LF, found '\\x0dx'"));
   EXPECT_THAT(always("*1\r\n$4\r\nPINGxx"), ElementsAre("!!ERR Protocol error: expected CR LF, found 'xx'"));
+  EXPECT_THAT(always("*1\r\n$4\r\nPING\rx"), ElementsAre("!!ERR Protocol error: expected CR LF, found '\\x0dx'"));
 }
 
 TEST(RespParserTest, NestedArraysBreakTheConnection) {

@@ -99,16 +99,11 @@ const RespReply* RespReply::find(std::string_view name) const {
 Result<std::optional<FirstReply>> first_reply(std::string_view bytes) {
   ReplyReader reader(bytes);
   FirstReply first;
-  switch (reader.read(first.reply, 0)) {
-    case Progress::kNeedMore:
-      return std::nullopt;
-    case Progress::kBroken:
-      return fail_with(ErrorCode::kErr, "{}", reader.fault());
-    case Progress::kWhole:
-      first.consumed = reader.consumed();
-      return first;
-  }
-  return std::nullopt;
+  const Progress progress = reader.read(first.reply, 0);
+  if (progress == Progress::kNeedMore) return std::nullopt;
+  if (progress == Progress::kBroken) return fail_with(ErrorCode::kErr, "{}", reader.fault());
+  first.consumed = reader.consumed();
+  return first;
 }
 
 }  // namespace tenure::wire

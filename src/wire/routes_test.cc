@@ -70,6 +70,7 @@ TEST(RoutesTest, EmptySegmentsLeadNowhere) {
 
 TEST(RoutesTest, AHostBeforeThePathIsPassedOver) {
   EXPECT_EQ(way("GET", "http://127.0.0.1:8369/v1/tasks/T?x"), "TASK.GET task_id=T ?x");
+  EXPECT_EQ(way("GET", "https://localhost:8369/v1/tasks/T?x"), "TASK.GET task_id=T ?x");
   EXPECT_EQ(way("GET", "http://host"), "/");
 }
 

@@ -1,7 +1,7 @@
 // The server's own verbs, as far as they need no server (a blank for each CR LF).
 #include "wire/server_replies.h"
 
-#include "wire/caller.h"
+#include "wire/caller_testing.h"
 
 namespace tenure::wire {
 namespace {
@@ -70,6 +70,16 @@ TEST_F(ServerRepliesTest, GreetingTimeAndRole) {
             "*2\r\n$4\r\n1234\r\n$6\r\n567000\r\n");
   EXPECT_EQ(written_as(Protocol::kResp2, [](RespWriter& out) { write_role(out); }),
             "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n");
+}
+
+TEST_F(ServerRepliesTest, TheRoleOfANodeThatFollows) {
+  const auto role = [](const std::optional<std::string>& leader) {
+    return written_as(Protocol::kResp2, [&](RespWriter& out) { write_follower_role(out, leader, 7); });
+  };
+  EXPECT_EQ("*5\r\n$5\r\nslave\r\n$5\r\n[::1]\r\n:8368\r\n$9\r\nconnected\r\n:7\r\n", role("[::1]:8368"));
+  EXPECT_EQ("*5\r\n$5\r\nslave\r\n$0\r\n\r\n:0\r\n$7\r\nconnect\r\n:7\r\n", role(std::nullopt));
+  EXPECT_THAT(written_as(Protocol::kResp2, [](RespWriter& out) { write_greeting(out, 7, false); }),
+              ::testing::HasSubstr("$4\r\nrole\r\n$7\r\nreplica\r\n"));
 }
 
 }  // namespace

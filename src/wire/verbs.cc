@@ -39,12 +39,6 @@ const std::vector<const Verb*>& sorted_verbs() {
   return sorted;
 }
 
-auto first_not_below(std::string_view name) {
-  const auto& verbs = sorted_verbs();
-  return std::lower_bound(verbs.begin(), verbs.end(), name,
-                          [](const Verb* verb, std::string_view wanted) { return verb->name < wanted; });
-}
-
 const Verb* find_upper(std::string_view name) {
   static const auto by_name = [] {
     absl::flat_hash_map<std::string_view, const Verb*> verbs;
@@ -57,14 +51,17 @@ const Verb* find_upper(std::string_view name) {
 
 // Whether the name, with a blank behind it, is the beginning of a verb's.
 bool is_command_of_subcommands(std::string_view name) {
-  const auto found = first_not_below(name);
-  return found != sorted_verbs().end() && (*found)->name.starts_with(name);
+  const auto& verbs = sorted_verbs();
+  const auto first = std::lower_bound(verbs.begin(), verbs.end(), name,
+                                      [](const Verb* verb, std::string_view wanted) { return verb->name < wanted; });
+  return first != verbs.end() && (*first)->name.starts_with(name);
 }
 
 std::string subcommands_of(std::string_view prefix) {
   std::string names;
-  for (auto verb = first_not_below(prefix); verb != sorted_verbs().end() && (*verb)->name.starts_with(prefix); ++verb) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", (*verb)->name.substr(prefix.size()));
+  for (const Verb* verb : sorted_verbs()) {
+    if (!verb->name.starts_with(prefix)) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", verb->name.substr(prefix.size()));
   }
   return names;
 }

@@ -184,6 +184,7 @@ TEST(VerbTableTest, ArityIsExactOrTheLeast) {
 TEST(VerbTableTest, UnknownNamesAreAnError) {
   EXPECT_EQ(fault_in({"NONSENSE"}), "ERR unknown command 'NONSENSE': expected one that COMMAND lists");
   EXPECT_EQ(fault_in({""}), "ERR unknown command '': expected one that COMMAND lists");
+  EXPECT_EQ(fault_in({"ping~"}), "ERR unknown command 'ping~': expected one that COMMAND lists");
   EXPECT_EQ(fault_in({"TASK"}), "ERR unknown command 'TASK': expected one that COMMAND lists");
   EXPECT_EQ(fault_in({"CLIENT ID"}), "ERR unknown command 'CLIENT ID': expected one that COMMAND lists");
   EXPECT_EQ(fault_in({"CLIENT", "ID ID"}).substr(0, 34), "ERR unknown subcommand of 'CLIENT'");
