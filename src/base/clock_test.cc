@@ -60,5 +60,39 @@ TEST(AuthorityTimeTest, NeverStartsBeforeItsFloor) {
   EXPECT_EQ(Instant{8'001}, time.now());
 }
 
+TEST(AuthorityTimeTest, TheFirstStampOfAnotherCountsInPlaceOfTheWallClock) {
+  LooseClock clock;
+  AuthorityTime time(clock, Instant{0});
+  time.follow(Instant{2'000});
+  EXPECT_EQ(Instant{2'000}, time.now());
+  clock.boot_now += Millis{10};
+  EXPECT_EQ(Instant{2'010}, time.now());
+}
+
+// Whoever took over may have been behind, and has granted leases by its own time.
+TEST(AuthorityTimeTest, AStampOfAnotherCountsEvenIfItPutsItBack) {
+  LooseClock clock;
+  AuthorityTime time(clock, Instant{0});
+  time.settle();
+  time.follow(Instant{2'000});
+  EXPECT_EQ(Instant{2'000}, time.now());
+  clock.boot_now += Millis{100};
+  time.follow(Instant{2'050});
+  EXPECT_EQ(Instant{2'050}, time.now());
+  time.follow(Instant{2'200});
+  EXPECT_EQ(Instant{2'200}, time.now());
+}
+
+TEST(AuthorityTimeTest, WhatIsReadLateCountsUnlessTheWallClockIsTheBetterGuess) {
+  LooseClock clock;
+  AuthorityTime time(clock, Instant{0});
+  const Instant by_wall = time.now();
+  time.resume(Instant{2'000});
+  EXPECT_EQ(by_wall, time.now());
+  time.settle();
+  time.resume(Instant{2'000});
+  EXPECT_EQ(Instant{2'000}, time.now());
+}
+
 }  // namespace
 }  // namespace tenure

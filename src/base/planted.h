@@ -30,6 +30,12 @@ namespace tenure {
   X(kFreshIdAfterLostAnswer, "fresh_id_after_lost_answer")  \
   X(kForceWithoutFence, "force_without_fence")
 
+// Of several nodes on etcd.
+#define TENURE_PLANTED_IN_CLUSTER(Z)     \
+  Z(kNoEpochCompare, "no_epoch_compare") \
+  Z(kBlindReappend, "blind_reappend")    \
+  Z(kExpiryByStaleLeader, "expiry_by_stale_leader")
+
 // Of the server's own folders, which the simulator does not run.
 #define TENURE_PLANTED_IN_SERVER(Y)              \
   Y(kWaiterKept, "waiter_kept")                  \
@@ -38,7 +44,7 @@ namespace tenure {
 
 enum class PlantedBug : std::uint8_t {
 #define TENURE_X(symbol, name) symbol,
-  TENURE_PLANTED(TENURE_X) TENURE_PLANTED_IN_SERVER(TENURE_X)
+  TENURE_PLANTED(TENURE_X) TENURE_PLANTED_IN_CLUSTER(TENURE_X) TENURE_PLANTED_IN_SERVER(TENURE_X)
 #undef TENURE_X
 };
 
