@@ -22,7 +22,7 @@ Fence Engine::durable_fence() {
 
 bool Engine::is_settled(const LockAcquire& request, const Result<std::optional<LockGrant>>& reply) {
   if (!reply || *reply || request.request_id) return false;
-  const Lock* held = state_.locks().find(request.lock);
+  const Lock* held = state_->locks().find(request.lock);
   if (held == nullptr) return false;  // it is kept for others, who came first
   if (is_planted(PlantedBug::kRefusedBeforeDurable)) return true;
   return held->token.fence <= durable_fence() && prolonged_ <= durable_;
@@ -51,18 +51,24 @@ Engine::Giving* Engine::giving() const {
 }
 
 void Engine::end_round(Round& round) {
+  hand_over_in(round);
+  if (giving() == nullptr) take_ready(round);
+}
+
+void Engine::hand_over_in(Round& round) {
   wake_if_due_earlier();
   learn_durable();
   round.commit_needed = !failure_ && appended_ > std::max(handed_over_, durable_);
   handed_over_ = appended_;
-  if (fences_.empty() ? state_.fence() > durable_fence_ : state_.fence() > fences_.back().fence) {
-    fences_.push_back({appended_, state_.fence()});
+  if (fences_.empty() ? state_->fence() > durable_fence_ : state_->fence() > fences_.back().fence) {
+    fences_.push_back({appended_, state_->fence()});
   }
-  if (giving() == nullptr) take_ready(round);
 }
 
 void Engine::take_ready(Round& round) {
   round.failure = failure_;
+  is_held_back_ = !pending_.empty() && !is_certain();
+  if (is_held_back_) return;
   const auto is_ready = [this](const Pending& pending) TENURE_REQUIRES(mutex_) {
     return failure_ || pending.sequence <= durable_ || is_planted(PlantedBug::kAnswerBeforeDurable);
   };
@@ -92,7 +98,7 @@ void Engine::finish(Round& round, absl::FunctionRef<void()> first) {
 }
 
 void Engine::wake_if_due_earlier() {
-  if (!wake_) return;
+  if (!wake_ || !is_leading_) return;
   const Instant due = next_due();
   if (due >= promised_due_) return;
   promised_due_ = due;
@@ -116,8 +122,12 @@ bool Engine::commit_here() {
 }
 
 void Engine::on_ready(std::function<void()> wake) {
-  const MutexLock lock(host_mutex_);
-  wake_host_ = std::move(wake);
+  const bool is_end = wake == nullptr;
+  {
+    const MutexLock lock(host_mutex_);
+    wake_host_ = std::move(wake);
+  }
+  if (is_end) hand_over();
 }
 
 bool Engine::tell_host() {
@@ -143,11 +153,16 @@ void Engine::on_failed(Journal::Outcome outcome, const std::string& why) {
   const Call call(*this);
   {
     const MutexLock lock(mutex_);
-    failure_ =
+    lost_ =
         Failure{ErrorCode::kUnavailable,
                 fmt::format("the journal has failed{}: {}",
                             outcome == Journal::Outcome::kUnknown ? ", what was asked may have happened" : "", why)};
-    end_waits();
+    if (company_ == Company::kAlone) {
+      failure_ = lost_;
+      end_waits();
+    } else if (is_leading_) {
+      step_down(*lost_);
+    }
   }
   if (!tell_host()) hand_over();
   tell_failure();
@@ -161,14 +176,16 @@ void Engine::on_failure(std::function<void(const Failure& failure)> tell) {
   tell_failure();
 }
 
+// One of several may fail again in another term.
 void Engine::tell_failure() {
   std::function<void(const Failure& failure)> tell;
   std::optional<Failure> failure;
   {
     const MutexLock lock(mutex_);
-    if (!failure_ || !tell_failure_) return;
-    failure = failure_;
-    tell = std::exchange(tell_failure_, nullptr);
+    failure = company_ == Company::kAlone ? failure_ : lost_;
+    if (!failure || !tell_failure_) return;
+    tell = tell_failure_;
+    if (company_ == Company::kAlone) tell_failure_ = nullptr;
   }
   tell(*failure);
 }

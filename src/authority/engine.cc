@@ -15,13 +15,6 @@ namespace {
 // Frames: a replay that goes wrong is seen soon, and the cost is not.
 constexpr std::uint64_t kDigestEvery = 10'000;
 
-// Without the snapshots that could not be used more of the journal was needed.
-tl::unexpected<Failure> refuse(const Failure& failure, const std::vector<std::string>& passed_over) {
-  std::string text = failure.message;
-  for (const std::string& why : passed_over) text += fmt::format(". A snapshot was passed over: {}", why);
-  return fail_with(failure.code, "{}", text);
-}
-
 // A frame that never reaches the journal: only ever by a planted bug.
 bool is_kept_back([[maybe_unused]] const Record& first) {
   if (is_planted(PlantedBug::kExpiryWithoutRecord)) return std::holds_alternative<record::LeaseExpired>(first);
@@ -32,58 +25,75 @@ bool is_kept_back([[maybe_unused]] const Record& first) {
 
 }  // namespace
 
-Engine::Engine(const Settings& settings, Ports ports) : settings_(settings), ports_(ports) {}
+Engine::Engine(const Settings& settings, Ports ports, Company company, Loaded loaded)
+    : settings_(settings),
+      ports_(std::move(ports)),
+      company_(company),
+      origin_(std::move(loaded.origin)),
+      state_(std::move(loaded.state)),
+      is_leading_(company == Company::kAlone),
+      needs_load_(company == Company::kSeveral),
+      appended_(origin_.snapshot) {}
 
-// With the state of the newest snapshot that is good; empty, if there is none.
-Result<std::unique_ptr<Engine>> Engine::load(const Settings& settings, Ports ports) {
+Result<Engine::Loaded> Engine::load(Journal& journal, Company company) {
   std::vector<std::string> passed_over;
-  if (const Snapshots* snapshots = ports.journal.snapshots()) {
+  if (const Snapshots* snapshots = journal.snapshots()) {
     const auto list = snapshots->list();
     if (!list) return tl::unexpected(list.error());
     for (const std::uint64_t sequence : *list) {
-      std::unique_ptr<Engine> engine(new Engine(settings, ports));
-      const MutexLock lock(engine->mutex_);
-      const auto loaded = load_snapshot(*snapshots, sequence, engine->state_);
-      if (!loaded) {
-        passed_over.push_back(loaded.error().message);
+      Loaded loaded;
+      const auto done = load_snapshot(*snapshots, sequence, *loaded.state);
+      // One that others keep may be read a moment later.
+      if (!done && company == Company::kSeveral && done.error().code == ErrorCode::kUnavailable) {
+        return tl::unexpected(done.error());
+      }
+      if (!done) {
+        passed_over.push_back(done.error().message);
         continue;
       }
-      engine->appended_ = sequence;
-      engine->origin_ = {.snapshot = sequence, .passed_over = std::move(passed_over)};
-      return engine;
+      loaded.origin = {.snapshot = sequence, .passed_over = std::move(passed_over)};
+      return loaded;
     }
   }
-  std::unique_ptr<Engine> engine(new Engine(settings, ports));
-  engine->origin_.passed_over = std::move(passed_over);
-  return engine;
+  Loaded nothing;
+  nothing.origin.passed_over = std::move(passed_over);
+  return nothing;
 }
 
 Result<std::unique_ptr<Engine>> Engine::start(const Settings& settings, Ports ports) {
   if (auto fault = fault_in(settings)) return tl::unexpected(std::move(*fault));
-  auto loaded = load(settings, ports);
-  if (!loaded) return loaded;
-  std::unique_ptr<Engine> engine = std::move(*loaded);
+  auto loaded = load(ports.journal, Company::kAlone);
+  if (!loaded) return tl::unexpected(loaded.error());
+  std::unique_ptr<Engine> engine(new Engine(settings, ports, Company::kAlone, std::move(*loaded)));
   const MutexLock lock(engine->mutex_);
   const auto replayed = ports.journal.start(engine->origin_.snapshot, [&](const Frame& frame) {
     engine->mutex_.assert_held();
     engine->appended_ = frame.sequence;
-    return replay_frame(engine->state_, frame.sequence, frame.stamp, frame.payload);
+    return replay_frame(*engine->state_, frame.sequence, frame.stamp, frame.payload);
   });
-  if (!replayed) return refuse(replayed.error(), engine->origin_.passed_over);
-  engine->handed_over_ = engine->durable_ = engine->appended_;
-  engine->durable_fence_ = engine->state_.fence();
-  engine->time_.emplace(ports.clock, engine->state_.last_stamp());
-  engine->stamp();
-  if (is_planted(PlantedBug::kFenceResetAtRestart)) {
-    static_cast<void>(engine->state_.apply(engine->now_, record::FenceRaised{Fence{0}}));
-  }
-  // Nobody is connected yet: every session of a bound lock has its grace from now on.
-  for (const auto& [name, grace] : engine->state_.locks().sessions()) {
-    engine->sessions_[name].grace = grace;
-    engine->end_when_left(name, engine->sessions_[name]);
-  }
+  if (!replayed) return without(engine->origin_.passed_over, replayed.error());
+  engine->time_.emplace(ports.clock, engine->state_->last_stamp());
+  engine->begin_serving();
   ports.journal.listen(engine.get());
   return engine;
+}
+
+// The state is whole, and all of it durable.
+void Engine::begin_serving() {
+  handed_over_ = durable_ = appended_;
+  durable_fence_ = state_->fence();
+  // What was noted of frames that were never durable is about others now.
+  fences_.clear();
+  prolonged_ = 0;
+  stamp();
+  if (is_planted(PlantedBug::kFenceResetAtRestart)) {
+    static_cast<void>(state_->apply(now_, record::FenceRaised{Fence{0}}));
+  }
+  // Nobody is connected yet: every session of a bound lock has its grace from now on.
+  for (const auto& [name, grace] : state_->locks().sessions()) {
+    sessions_[name].grace = grace;
+    end_when_left(name, sessions_[name]);
+  }
 }
 
 Engine::~Engine() {
@@ -94,7 +104,7 @@ Engine::~Engine() {
 Instant Engine::now() const { return time_->now(); }
 
 Instant Engine::stamp() {
-  now_ = std::max(time_->now(), state_.last_stamp());
+  now_ = std::max(time_->now(), state_->last_stamp());
   servings_ = kServeSlice;
   return now_;
 }
@@ -103,7 +113,7 @@ Moment Engine::moment() {
   return {.now = now_,
           .entropy = ports_.entropy,
           .settings = settings_,
-          .state_bytes = state_.bytes(),
+          .state_bytes = state_->bytes(),
           .has_room = ports_.journal.has_room(),
           .scratch = scratch_};
 }
@@ -121,7 +131,7 @@ void Engine::ask(const Request& request, Callback<ReplyOf<Request>> done) {
     reply.emplace(process(request));
     learn_durable();
     // What is durable by now is answered without a detour.
-    if (pending_.empty() && appended_ <= durable_ && giving() == nullptr) {
+    if (pending_.empty() && appended_ <= durable_ && giving() == nullptr && is_certain()) {
       at_once = std::move(done);
     } else {
       answer<ReplyOf<Request>>(std::move(done), std::move(*reply));
@@ -143,7 +153,7 @@ std::optional<Result<ReplyOf<Request>>> Engine::ask_now(const Request& request,
     const MutexLock lock(mutex_);
     reply.emplace(process(request));
     learn_durable();
-    if (appended_ > durable_) {
+    if (appended_ > durable_ || !is_certain()) {
       answer<ReplyOf<Request>>(later(), std::move(*reply));
       reply.reset();
     }
@@ -160,7 +170,7 @@ void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
   {
     const MutexLock lock(mutex_);
     reply.emplace(process(request));
-    if (is_settled(request, *reply)) {
+    if (is_settled(request, *reply) && is_certain()) {
       at_once = std::move(done);
     } else {
       answer<ReplyOf<Request>>(std::move(done), std::move(*reply));
@@ -211,19 +221,19 @@ template <class Request>
 Result<ReplyOf<Request>> Engine::decide_and_commit(const Request& request) {
   if constexpr (std::is_same_v<Request, LockAcquire>) {
     // A request that is known has its answer, whatever has become of its session.
-    const bool is_known = request.request_id && state_.locks().remembers(*request.request_id);
+    const bool is_known = request.request_id && state_->locks().remembers(*request.request_id);
     if (request.session && !is_known && !is_joined(*request.session)) {
       return fail_with(ErrorCode::kInvalid, "session '{}': expected one that was joined, found none", *request.session);
     }
     if (request.session && !is_known) {
       LockAcquire bound = request;
       bound.grace = sessions_.find(*request.session)->second.grace;
-      auto verdict = decide(state_, bound, moment());
+      auto verdict = decide(*state_, bound, moment());
       commit(verdict.records);
       return std::move(verdict.reply);
     }
   }
-  auto verdict = decide(state_, request, moment());
+  auto verdict = decide(*state_, request, moment());
   commit(verdict.records);
   return std::move(verdict.reply);
 }
@@ -272,31 +282,31 @@ void Engine::commit(const Records& records) {
   }
   if (++undigested_ == kDigestEvery) {
     undigested_ = 0;
-    commit({record::DigestTaken{state_.digest()}});
+    commit({record::DigestTaken{state_->digest()}});
   }
 }
 
 void Engine::append_and_apply(const Records& records) {
   payload_.clear();
   for (const Record& record : records) encode(record, payload_);
-  if (!is_kept_back(records.front())) appended_ = ports_.journal.append(ports_.epoch, now_, payload_);
-  if (is_followed_) followed_.push_back({appended_, now_, payload_});
+  if (!is_kept_back(records.front())) appended_ = ports_.journal.append(epoch_, now_, payload_);
+  if (is_followed_) keep_for_followers({appended_, now_, payload_});
   for (const Record& record : records) {
     // Before it is applied: what a record views may be gone afterwards.
     note(record);
     tally_.count(record);
     std::string bytes;
     if (observer_) encode(record, bytes);
-    const Broken broken = state_.apply(now_, record);
+    const Broken broken = state_->apply(now_, record);
     TENURE_CHECK(broken == nullptr, "frame {}, {}: {}", appended_, name_of(record), broken);
-    if (observer_) observer_(state_, now_, bytes);
+    if (observer_) observer_(*state_, now_, bytes);
   }
 }
 
 // Notes what a record may set free for those who wait, and what those who are refused rest on.
 void Engine::note(const Record& record) {
   const auto free_queue_of = [&](std::string_view task_id) TENURE_REQUIRES(mutex_) {
-    if (!lease_waiters_.empty()) free_queue(state_.tasks().find(task_id)->queue->name);
+    if (!lease_waiters_.empty()) free_queue(state_->tasks().find(task_id)->queue->name);
   };
   const auto free_lock = [this](const auto& fact) TENURE_REQUIRES(mutex_) {
     if (!lock_waiters_.empty()) freed_locks_.push_back(waiting_name({fact.domain, fact.identifier, fact.space}));
@@ -343,12 +353,14 @@ void Engine::answer(Callback<Reply> done, Result<Reply> reply) {
 // --- system records ---
 
 void Engine::take_digest(Callback<std::uint64_t> done) {
-  do_round([&]() TENURE_REQUIRES(mutex_) {
+  do_aside([&]() TENURE_REQUIRES(mutex_) {
+    Result<std::uint64_t> frame = tl::unexpected(failure_.value_or(Failure{}));
     if (!failure_) {
       stamp();
-      commit({record::DigestTaken{state_.digest()}});
+      commit({record::DigestTaken{state_->digest()}});
+      frame = appended_;
     }
-    if (done) answer<std::uint64_t>(std::move(done), appended_);
+    if (done) answer<std::uint64_t>(std::move(done), std::move(frame));
   });
 }
 
@@ -357,7 +369,7 @@ void Engine::raise_fence() {
     if (failure_) return;
     stamp();
     const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(ports_.clock.wall().ms / 1000, 0));
-    const std::uint64_t by_count = state_.fence().value + (std::uint64_t{1} << 32);
+    const std::uint64_t by_count = state_->fence().value + (std::uint64_t{1} << 32);
     commit({record::FenceRaised{Fence{std::max(by_count, seconds << 22)}}});
   });
 }
@@ -365,6 +377,7 @@ void Engine::raise_fence() {
 std::uint64_t Engine::follow() {
   const MutexLock lock(mutex_);
   is_followed_ = true;
+  followed_to_ = appended_;
   return appended_;
 }
 

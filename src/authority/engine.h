@@ -9,7 +9,8 @@
 // section is left to `run_due`, which is then due at once.
 //
 // If the journal fails, memory is ahead of what is durable: from then on every answer is UNAVAILABLE, and a new engine
-// must be built by replay.
+// must be built by replay. On a journal that elects its writer the same engine stands by, leads and stands by again:
+// what was not durable goes with the state, which is built anew.
 #pragma once
 
 #include <atomic>
@@ -55,7 +56,9 @@ class Engine final : private Journal::Listener {
     const Clock& clock;
     Entropy& entropy;
     Journal& journal;
-    std::uint64_t epoch = 0;  // of leadership, on a journal that has it
+    // Whether nobody else leads by now, on a journal that elects its writer: nothing is answered while that is not
+    // certain. Called with the mutex held; null: always.
+    std::function<bool()> is_certain{};
   };
 
   // Builds the state from the newest good snapshot and the frames after it. Fails, naming the place, if the journal
@@ -67,6 +70,27 @@ class Engine final : private Journal::Listener {
     std::vector<std::string> passed_over{};  // what is wrong with snapshots that are newer
   };
   [[nodiscard]] const Origin& origin() const { return origin_; }
+
+  // --- one of several, on a journal that elects its writer ---
+  // Stands by, with an empty state at first, and refuses what is asked.
+  static Result<std::unique_ptr<Engine>> stand_by(const Settings& settings, Ports ports);
+  // These four are for one thread. While it stands by: takes in the durable frames that are new. At first, and after a
+  // term that left something undurable, it builds the state from the newest snapshot on. UNAVAILABLE: the journal
+  // cannot be read now; any other failure: it cannot be replayed.
+  Result<Done> catch_up() TENURE_EXCLUDES(mutex_);
+  // This node was elected: reads to the end, and serves. Time goes on from the last stamp, and nobody is connected.
+  Result<Done> lead(std::uint64_t epoch) TENURE_EXCLUDES(mutex_);
+  // It leads no more: whatever was asked and is not answered is UNAVAILABLE, all waits included. `on_failure` is told
+  // each time that the journal says so first.
+  void depose(const std::string& why) TENURE_EXCLUDES(mutex_);
+  // What is answered while it stands by.
+  void refuse_with(const Failure& refusal) TENURE_EXCLUDES(mutex_);
+  // Leadership may be certain again: gives what was held back.
+  void go_on() TENURE_EXCLUDES(mutex_);
+  [[nodiscard]] bool is_leading() const TENURE_EXCLUDES(mutex_);
+  // The last frame that is in the state.
+  [[nodiscard]] std::uint64_t applied() const TENURE_EXCLUDES(mutex_);
+
   ~Engine() override;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -110,7 +134,8 @@ class Engine final : private Journal::Listener {
   Ticket wait(const AwaitTask& request, Millis block, Callback<std::optional<TaskStatus>> done) TENURE_EXCLUDES(mutex_);
   // Ends a wait with its empty answer. False: it has been answered, or will be without this.
   bool cancel(Ticket ticket) TENURE_EXCLUDES(mutex_);
-  // Ends every wait; whatever is asked from now on is UNAVAILABLE.
+  // Ends every wait; whatever is asked from now on is UNAVAILABLE. One of several answers so to those who wait, too:
+  // they go on at the next leader.
   void close() TENURE_EXCLUDES(mutex_);
 
   // Sessions; see Authority::join.
@@ -127,9 +152,9 @@ class Engine final : private Journal::Listener {
   void on_failure(std::function<void(const Failure& failure)> tell) TENURE_EXCLUDES(mutex_);
 
   // For a host that has a loop: answers are given by the calls above alone, on their callers' threads, and `wake` is
-  // told, on any thread, when there may be some for `hand_over` to give. It must not call back. Null: no more, and none
-  // is told when that returns.
-  void on_ready(std::function<void()> wake) TENURE_EXCLUDES(host_mutex_);
+  // told, on any thread, when there may be some for `hand_over` to give. It must not call back. Null: no more, none is
+  // told when that returns, and what was ready has been given.
+  void on_ready(std::function<void()> wake) TENURE_EXCLUDES(host_mutex_, mutex_);
 
   // Journals the state's digest, which every replay will compare. `done` is told its frame.
   void take_digest(Callback<std::uint64_t> done = {}) TENURE_EXCLUDES(mutex_);
@@ -143,7 +168,7 @@ class Engine final : private Journal::Listener {
   template <class Look>
   auto inspect(const Look& look) const TENURE_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
-    return look(state_);
+    return look(*state_);
   }
 
   // For whoever tells others what is recorded. From now on every frame is kept until it is durable and taken; the
@@ -161,7 +186,7 @@ class Engine final : private Journal::Listener {
   // With at most so many queues.
   [[nodiscard]] EngineFigures figures(std::uint64_t queues_shown) const TENURE_EXCLUDES(mutex_);
   // Told with the mutex held, and at once of those that are held. It outlives the engine, or is replaced; null: no more
-  // is told.
+  // is told. While it stands by nothing is, and its next term begins without a watch.
   void watch_locks(LockWatch* watch) TENURE_EXCLUDES(mutex_);
 
   // Called after every record with the state and the record's bytes: for tests that prove each step.
@@ -185,8 +210,17 @@ class Engine final : private Journal::Listener {
     Answer answer;
   };
 
-  Engine(const Settings& settings, Ports ports);
-  static Result<std::unique_ptr<Engine>> load(const Settings& settings, Ports ports);
+  // A state, and what it was built from.
+  struct Loaded {
+    std::unique_ptr<State> state = std::make_unique<State>();
+    Origin origin{};
+  };
+  enum class Company : bool { kAlone, kSeveral };
+
+  Engine(const Settings& settings, Ports ports, Company company, Loaded loaded);
+  // Of the newest snapshot that is good; empty, if there is none.
+  static Result<Loaded> load(Journal& journal, Company company);
+  void begin_serving() TENURE_REQUIRES(mutex_);
 
   void on_durable(std::uint64_t sequence) override TENURE_EXCLUDES(mutex_);
   void on_failed(Journal::Outcome outcome, const std::string& why) override TENURE_EXCLUDES(mutex_);
@@ -236,7 +270,21 @@ class Engine final : private Journal::Listener {
     }
     finish(round, [] {});
   }
+  // The same for threads that are not the host's: if there is one, answers are left to it.
+  template <class Work>
+  void do_aside(const Work& work) TENURE_EXCLUDES(mutex_) {
+    const Call call(*this);
+    Round round;
+    {
+      const MutexLock lock(mutex_);
+      work();
+      hand_over_in(round);
+    }
+    if (round.commit_needed) ports_.journal.commit();
+    if (!tell_host()) hand_over();
+  }
   void end_round(Round& round) TENURE_REQUIRES(mutex_);
+  void hand_over_in(Round& round) TENURE_REQUIRES(mutex_);
   void take_ready(Round& round) TENURE_REQUIRES(mutex_);
   void finish(Round& round, absl::FunctionRef<void()> first) TENURE_EXCLUDES(mutex_);
   struct Giving;
@@ -247,7 +295,21 @@ class Engine final : private Journal::Listener {
   // False: there is no host to be told.
   bool tell_host() TENURE_EXCLUDES(host_mutex_);
 
-  // --- figures.cc ---
+  [[nodiscard]] bool is_certain() const TENURE_REQUIRES(mutex_) {
+    return failure_ || !ports_.is_certain || ports_.is_certain();
+  }
+
+  // --- following.cc: one of several ---
+  [[nodiscard]] bool needs_load() const TENURE_EXCLUDES(mutex_);
+  [[nodiscard]] bool has_newer_snapshot() const TENURE_EXCLUDES(mutex_);
+  Result<Done> load_anew() TENURE_EXCLUDES(mutex_);
+  Result<Done> take_in(const Frame& frame) TENURE_EXCLUDES(mutex_);
+  [[nodiscard]] std::optional<std::uint64_t> followed_to() const TENURE_EXCLUDES(mutex_);
+  void keep_for_followers(DurableFrame frame) TENURE_REQUIRES(mutex_);
+  void step_down(const Failure& lost) TENURE_REQUIRES(mutex_);
+  // Whatever becomes of the journal, these answers are the failure.
+  void fail_pending(std::size_t from, const Failure& failure) TENURE_REQUIRES(mutex_);
+  void forget_soft_state() TENURE_REQUIRES(mutex_);
 
   // --- touch.cc: what time did to the names a request touches; and what only looks ---
   static constexpr std::uint64_t kPromotionSlice = 256;  // delayed tasks whose time has come, in one go
@@ -312,12 +374,19 @@ class Engine final : private Journal::Listener {
 
   const Settings settings_;
   const Ports ports_;
+  const Company company_;
   Origin origin_;
   std::atomic<int> calls_ = 0;  // under way
 
   mutable Mutex mutex_;
-  std::optional<AuthorityTime> time_;  // set once, when the replay has told where time stood
-  State state_ TENURE_GUARDED_BY(mutex_);
+  std::optional<AuthorityTime> time_;  // set once, before anybody asks
+  std::unique_ptr<State> state_ TENURE_GUARDED_BY(mutex_);
+  bool is_leading_ TENURE_GUARDED_BY(mutex_);
+  bool needs_load_ TENURE_GUARDED_BY(mutex_);              // the state is not what the journal says
+  std::uint64_t epoch_ TENURE_GUARDED_BY(mutex_) = 0;      // of leadership, on a journal that has it
+  Failure refusal_ TENURE_GUARDED_BY(mutex_);              // while it stands by
+  std::optional<Failure> lost_ TENURE_GUARDED_BY(mutex_);  // what the journal said in this term
+  bool is_held_back_ TENURE_GUARDED_BY(mutex_) = false;    // an answer, since leadership was not certain
   Instant now_ TENURE_GUARDED_BY(mutex_);
   std::string scratch_ TENURE_GUARDED_BY(mutex_);
   std::string payload_ TENURE_GUARDED_BY(mutex_);
@@ -331,14 +400,15 @@ class Engine final : private Journal::Listener {
   };
   std::deque<FenceMark> fences_ TENURE_GUARDED_BY(mutex_);  // of hand-overs that are under way
   Fence durable_fence_ TENURE_GUARDED_BY(mutex_);
-  std::uint64_t prolonged_ TENURE_GUARDED_BY(mutex_) = 0;  // the last frame by which a lock is held for longer
-  std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);
+  std::uint64_t prolonged_ TENURE_GUARDED_BY(mutex_) = 0;     // the last frame by which a lock is held for longer
+  std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);  // nothing is served
   bool is_closed_ TENURE_GUARDED_BY(mutex_) = false;
   int servings_ TENURE_GUARDED_BY(mutex_) = 0;             // left in this critical section
   std::deque<Pending> pending_ TENURE_GUARDED_BY(mutex_);  // in the order of their frames
   Observer observer_ TENURE_GUARDED_BY(mutex_);
   bool is_followed_ TENURE_GUARDED_BY(mutex_) = false;
   std::deque<DurableFrame> followed_ TENURE_GUARDED_BY(mutex_);  // not taken yet
+  std::uint64_t followed_to_ TENURE_GUARDED_BY(mutex_) = 0;      // the last that was among them
   Tally tally_ TENURE_GUARDED_BY(mutex_);
 
   // Soft state: gone with a restart.

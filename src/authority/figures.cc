@@ -39,16 +39,16 @@ void Tally::count(const Record& record) {
 EngineFigures Engine::figures(std::uint64_t queues_shown) const {
   EngineFigures figures;
   const MutexLock lock(mutex_);
-  const TaskBook& tasks = state_.tasks();
+  const TaskBook& tasks = state_->tasks();
   figures.tally = tally_;
   figures.tasks = tasks.totals();
   figures.queues = tasks.queues({.count = static_cast<std::int64_t>(queues_shown)})->queues;
   figures.queue_count = tasks.queue_count();
-  figures.domains = state_.work().domains();
-  figures.locks = state_.locks().locks();
-  figures.bytes = {.tasks = tasks.bytes(), .work = state_.work().bytes(), .locks = state_.locks().bytes()};
-  figures.fence = state_.fence().value;
-  figures.digest_checks = state_.digest_checks();
+  figures.domains = state_->work().domains();
+  figures.locks = state_->locks().locks();
+  figures.bytes = {.tasks = tasks.bytes(), .work = state_->work().bytes(), .locks = state_->locks().bytes()};
+  figures.fence = state_->fence().value;
+  figures.digest_checks = state_->digest_checks();
   figures.lease_waiters = lease_waiters_.size();
   figures.lock_waiters = lock_waiters_.size();
   figures.task_waiters = task_waiters_.size();
@@ -57,7 +57,7 @@ EngineFigures Engine::figures(std::uint64_t queues_shown) const {
 
 void Engine::watch_locks(LockWatch* watch) {
   const MutexLock lock(mutex_);
-  state_.locks().watch(watch);
+  if (is_leading_ || watch == nullptr) state_->locks().watch(watch);
 }
 
 }  // namespace tenure

@@ -78,6 +78,21 @@ Result<std::unique_ptr<Seat>> Seat::in_memory(const Settings& settings) {
   return seat;
 }
 
+Result<std::unique_ptr<Seat>> Seat::among_several(std::unique_ptr<SharedJournal> journal, const Settings& settings,
+                                                  std::function<bool()> is_certain, SnapshotMaker::Tell tell) {
+  std::unique_ptr<Seat> seat(new Seat(std::make_unique<Machine>(), std::move(journal)));
+  auto engine = Engine::stand_by(settings, {.clock = seat->machine_->clock,
+                                            .entropy = seat->machine_->entropy,
+                                            .journal = *seat->journal_,
+                                            .is_certain = std::move(is_certain)});
+  if (!engine) return tl::unexpected(engine.error());
+  seat->engine_ = std::move(*engine);
+  if (seat->journal_->snapshots() != nullptr) {
+    seat->snapshots_ = std::make_unique<SnapshotMaker>(seat->engine(), seat->journal(), seat->clock(), std::move(tell));
+  }
+  return seat;
+}
+
 Result<Done> Seat::start(const Settings& settings) {
   auto engine = Engine::start(settings, {machine_->clock, machine_->entropy, *journal_});
   if (!engine) return tl::unexpected(engine.error());

@@ -2,6 +2,7 @@
 // closed as one. Who lets time pass is left to the owner.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "base/entropy.h"
 #include "base/result.h"
 #include "journal/journal.h"
+#include "journal/shared_journal.h"
 
 namespace tenure {
 
@@ -22,6 +24,9 @@ class Seat {
   static Result<std::unique_ptr<Seat>> open(const std::string& folder, const Settings& settings,
                                             const Storage& storage);
   static Result<std::unique_ptr<Seat>> in_memory(const Settings& settings);
+  // One of several on this journal: it stands by. `is_certain` is for Engine::Ports, `tell` for the snapshots' maker.
+  static Result<std::unique_ptr<Seat>> among_several(std::unique_ptr<SharedJournal> journal, const Settings& settings,
+                                                     std::function<bool()> is_certain, SnapshotMaker::Tell tell);
   // Closes it, if nobody has.
   ~Seat();
   Seat(const Seat&) = delete;
@@ -32,7 +37,7 @@ class Seat {
   [[nodiscard]] const Clock& clock() const { return machine_->clock; }
   // What the opening took, replay included.
   [[nodiscard]] Millis replay_time() const { return replay_time_; }
-  // Null in memory.
+  // Null where nothing is kept.
   [[nodiscard]] SnapshotMaker* snapshots() { return snapshots_.get(); }
 
   // Ends every wait, journals the digest, answers everything that was still to become durable, and ends the journal.

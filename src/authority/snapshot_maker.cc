@@ -30,11 +30,7 @@ class SnapshotMaker::Turn {
 
 SnapshotMaker::SnapshotMaker(Engine& engine, Journal& journal, const Clock& clock, Tell tell)
     : engine_(engine), journal_(journal), clock_(clock), tell_(std::move(tell)), thread_([this] { run(); }) {
-  journal_.snapshots()->on_growth([this] {
-    const MutexLock lock(mutex_);
-    has_grown_ = true;
-    woken_.notify_one();
-  });
+  journal_.snapshots()->on_growth([this] { look(); });
 }
 
 SnapshotMaker::~SnapshotMaker() {
@@ -71,6 +67,12 @@ void SnapshotMaker::run() {
   }
 }
 
+void SnapshotMaker::look() {
+  const MutexLock lock(mutex_);
+  has_grown_ = true;
+  woken_.notify_one();
+}
+
 void SnapshotMaker::ask(Callback<Done> done) {
   const MutexLock lock(mutex_);
   askers_.push_back(std::move(done));
@@ -84,6 +86,7 @@ void SnapshotMaker::make_for(std::vector<Callback<Done>> askers) {
 }
 
 void SnapshotMaker::make_if_due() {
+  if (!engine_.is_leading()) return;
   const Turn turn(*this);
   const auto is_due = journal_.snapshots()->is_due();
   if (is_due && !*is_due) return;

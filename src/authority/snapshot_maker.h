@@ -17,7 +17,8 @@
 namespace tenure {
 
 // Thread-safe. Runs until destroyed, which gives up what is not finished; a snapshot that failed is tried again when
-// the journal has grown. Engine, journal and clock outlive it; the journal has snapshots.
+// the journal has grown. One of several nodes makes some only while it leads. Engine, journal and clock outlive it; the
+// journal has snapshots.
 class SnapshotMaker {
  public:
   using Tell = std::function<void(const std::string& line)>;  // may be empty; called on the maker's thread, too
@@ -32,6 +33,8 @@ class SnapshotMaker {
   // The same without waiting: `done` is told on the maker's thread. Those who ask while one is being made share the
   // next.
   void ask(Callback<Done> done) TENURE_EXCLUDES(mutex_);
+  // One may be due: this node leads from now on.
+  void look() TENURE_EXCLUDES(mutex_);
 
  private:
   void run();

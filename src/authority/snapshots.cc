@@ -96,6 +96,12 @@ Result<std::unique_ptr<Snapshot>> newest_good_snapshot(const Snapshots& snapshot
   return nullptr;
 }
 
+tl::unexpected<Failure> without(const std::vector<std::string>& passed_over, const Failure& failure) {
+  std::string text = failure.message;
+  for (const std::string& why : passed_over) text += fmt::format(". A snapshot was passed over: {}", why);
+  return fail_with(failure.code, "{}", text);
+}
+
 Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::stop_token& stop) {
   Snapshots* const snapshots = journal.snapshots();
   TENURE_CHECK(snapshots != nullptr, "a journal that keeps no snapshots");

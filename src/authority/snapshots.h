@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "core/state.h"
@@ -20,6 +22,9 @@ bool is_of(const Snapshot& snapshot, const State& state);
 
 // The newest one that can be read whole; those that cannot are passed over. Null: there is none.
 Result<std::unique_ptr<Snapshot>> newest_good_snapshot(const Snapshots& snapshots);
+
+// The failure of a replay for which these snapshots could not be used, so that more of the journal was needed.
+tl::unexpected<Failure> without(const std::vector<std::string>& passed_over, const Failure& failure);
 
 // Makes one of this frame, which is durable and holds a digest, from what the journal says, not from any live state.
 // Then drops what it and the one before it make superfluous. Long: seconds, minutes. Memory follows the frames since

@@ -19,14 +19,14 @@ constexpr Millis kWorkerAgeStep = std::chrono::seconds(1);
 // Where nothing of a book is due, no name needs to be looked for.
 
 void Engine::touch_task(std::string_view task_id) {
-  if (state_.tasks().next_expiry() >= now_) return;
-  if (const Task* task = state_.tasks().expired(task_id, now_)) commit(TaskBook::decide_expiry(*task));
+  if (state_->tasks().next_expiry() >= now_) return;
+  if (const Task* task = state_->tasks().expired(task_id, now_)) commit(TaskBook::decide_expiry(*task));
 }
 
 int Engine::expire_in(std::string_view queue, int most) {
   int done = 0;
   for (; done < most; ++done) {
-    const Task* task = state_.tasks().first_expired(queue, now_);
+    const Task* task = state_->tasks().first_expired(queue, now_);
     if (task == nullptr) break;
     commit(TaskBook::decide_expiry(*task));
   }
@@ -38,21 +38,21 @@ void Engine::touch_queues(absl::Span<const std::string_view> queues) {
   std::uint64_t promotions = kPromotionSlice;
   for (const std::string_view queue : queues) {
     expiries -= expire_in(queue, expiries);
-    promotions -= state_.tasks().promote(queue, now_, promotions);
-    if (state_.tasks().can_grant(queue)) free_queue(queue);
+    promotions -= state_->tasks().promote(queue, now_, promotions);
+    if (state_->tasks().can_grant(queue)) free_queue(queue);
   }
 }
 
 void Engine::touch_domain(std::string_view domain) {
-  if (state_.work().next_expiry() >= now_) return;
-  if (const Domain* found = state_.work().expired(domain, now_)) commit(WorkBook::decide_expiry(*found));
+  if (state_->work().next_expiry() >= now_) return;
+  if (const Domain* found = state_->work().expired(domain, now_)) commit(WorkBook::decide_expiry(*found));
 }
 
 void Engine::touch_lock(const LockName& lock) {
   const Instant at = now_ + (is_planted(PlantedBug::kLeaseExpiresEarly) ? Millis{50} : Millis{0});
   const bool is_session_over = !session_ends_.empty() && session_ends_.begin()->first <= now_;
-  if (state_.locks().next_expiry() >= at && !is_session_over) return;
-  const Lock* found = state_.locks().find(lock);
+  if (state_->locks().next_expiry() >= at && !is_session_over) return;
+  const Lock* found = state_->locks().find(lock);
   if (found == nullptr) return;
   if (is_expired(found->expires_at, at)) {
     commit(LockBook::decide_expiry(*found));
@@ -82,15 +82,17 @@ void Engine::see_worker(std::string_view worker) {
 // --- queries ---
 
 Result<std::optional<TaskStatus>> Engine::look(const GetTask& query) {
-  const Task* task = state_.tasks().find(query.task_id);
+  const Task* task = state_->tasks().find(query.task_id);
   if (task == nullptr) return std::nullopt;
   return TaskBook::status(*task);
 }
 
-Result<std::vector<TaskAttempt>> Engine::look(const GetHistory& query) { return state_.tasks().history(query.task_id); }
+Result<std::vector<TaskAttempt>> Engine::look(const GetHistory& query) {
+  return state_->tasks().history(query.task_id);
+}
 
 Result<std::optional<TaskStatus>> Engine::look(const AwaitTask& query) {
-  const Task* task = state_.tasks().find(query.task_id);
+  const Task* task = state_->tasks().find(query.task_id);
   if (task == nullptr) {
     return fail_with(ErrorCode::kNoTask, "task '{}': expected one that exists, found none", query.task_id);
   }
@@ -98,10 +100,10 @@ Result<std::optional<TaskStatus>> Engine::look(const AwaitTask& query) {
   return TaskBook::status(*task);
 }
 
-Result<TaskPage> Engine::look(const ListTasks& query) { return state_.tasks().list(query); }
+Result<TaskPage> Engine::look(const ListTasks& query) { return state_->tasks().list(query); }
 
 Result<QueuePage> Engine::look(const ListQueues& query) {
-  auto page = state_.tasks().queues(query.paging);
+  auto page = state_->tasks().queues(query.paging);
   if (!page) return page;
   // What is due by now is neither delayed nor leased: the queues shown are brought up to date first.
   std::vector<std::string_view> shown;
@@ -109,13 +111,13 @@ Result<QueuePage> Engine::look(const ListQueues& query) {
   for (const auto& entry : page->queues) shown.emplace_back(entry.queue);
   touch_queues(shown);
   serve();
-  return state_.tasks().queues(query.paging);
+  return state_->tasks().queues(query.paging);
 }
 
 Result<WorkerPage> Engine::look(const ListWorkers& query) {
   // A lease whose time is over is nobody's.
   for (int i = 0; i < kExpirySlice; ++i) {
-    const Task* task = state_.tasks().first_expired(now_);
+    const Task* task = state_->tasks().first_expired(now_);
     if (task == nullptr) break;
     commit(TaskBook::decide_expiry(*task));
   }
@@ -131,29 +133,31 @@ Result<WorkerPage> Engine::look(const ListWorkers& query) {
       page.cursor = ">" + page.workers.back().worker;
       break;
     }
-    page.workers.push_back({next->first, state_.tasks().leases_of(next->first), next->second.last});
+    page.workers.push_back({next->first, state_->tasks().leases_of(next->first), next->second.last});
   }
   return page;
 }
 
 Result<std::optional<DomainStatus>> Engine::look(const InspectDomain& query) {
-  return state_.work().inspect(query.domain);
+  return state_->work().inspect(query.domain);
 }
 
 Result<OffsetPage> Engine::look(const ListBacklog& query) {
-  return state_.work().list_backlog(query.domain, query.paging);
+  return state_->work().list_backlog(query.domain, query.paging);
 }
 
 Result<OffsetPage> Engine::look(const ListFailedOffsets& query) {
-  return state_.work().list_failed(query.domain, query.paging);
+  return state_->work().list_failed(query.domain, query.paging);
 }
 
-Result<IntervalPage> Engine::look(const ListDone& query) { return state_.work().list_done(query.domain, query.paging); }
+Result<IntervalPage> Engine::look(const ListDone& query) {
+  return state_->work().list_done(query.domain, query.paging);
+}
 
-Result<DomainPage> Engine::look(const ListDomains& query) { return state_.work().list(query.paging); }
+Result<DomainPage> Engine::look(const ListDomains& query) { return state_->work().list(query.paging); }
 
 Result<std::optional<LockStatus>> Engine::look(const GetLock& query) {
-  const Lock* lock = state_.locks().find(query.lock);
+  const Lock* lock = state_->locks().find(query.lock);
   if (lock == nullptr) return std::nullopt;
   LockStatus status = LockBook::status(*lock, now_);
   status.waiters = lock_waiters_.count(waiting_name(query.lock));
@@ -163,7 +167,7 @@ Result<std::optional<LockStatus>> Engine::look(const GetLock& query) {
 Result<LockPage> Engine::look(const ListLocks& query) {
   for (int i = 0; i < kExpirySlice && end_one_session(); ++i) continue;
   serve();
-  auto page = state_.locks().list(query, now_);
+  auto page = state_->locks().list(query, now_);
   if (!page) return page;
   for (LockStatus& status : page->locks) {
     status.waiters = lock_waiters_.count(waiting_name({status.domain, status.identifier, query.space}));

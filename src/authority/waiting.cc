@@ -69,7 +69,7 @@ Ticket Engine::wait_in(Waiters<Wish>& waiters, const Request& request, std::uint
     bool at_once = block == Millis{0} || !reply || !is_nothing(*reply);
     // A repeated lease request whose leases have all ended has had its answer.
     if constexpr (std::is_same_v<Request, LeaseRequest>) {
-      at_once = at_once || (request_id && state_.tasks().remembers(*request_id));
+      at_once = at_once || (request_id && state_->tasks().remembers(*request_id));
     }
     if (at_once) {
       answer<Reply>(std::move(done), std::move(reply));
@@ -125,7 +125,9 @@ bool Engine::cancel(Ticket ticket) {
 void Engine::close() {
   do_round([&]() TENURE_REQUIRES(mutex_) {
     is_closed_ = true;
+    const std::size_t before = pending_.size();
     end_waits();
+    if (company_ == Company::kSeveral) fail_pending(before, {ErrorCode::kUnavailable, "the authority is being closed"});
   });
 }
 
@@ -167,7 +169,7 @@ void Engine::serve_first_lease() {
   --servings_;
   const auto* const first = lease_waiters_.first(queue);
   if (first == nullptr) return;
-  if (!state_.tasks().can_grant(queue)) return watch_queue(queue);
+  if (!state_->tasks().can_grant(queue)) return watch_queue(queue);
   // Who was first when the queue was noted may be gone; and a delay that is over may concern somebody before this one.
   if (first->place != place || promote_for(first->wish)) return free_queue(queue);
   auto waiter = *lease_waiters_.remove(first->ticket);
@@ -182,7 +184,7 @@ void Engine::serve_first_lease() {
 bool Engine::promote_for(const LeaseWish& wish) {
   bool is_any = false;
   for (const std::string& queue : wish.queues) {
-    if (state_.tasks().promote(queue, now_, kPromotionSlice) == 0) continue;
+    if (state_->tasks().promote(queue, now_, kPromotionSlice) == 0) continue;
     free_queue(queue);
     is_any = true;
   }
@@ -193,7 +195,7 @@ bool Engine::serve_lock(const std::string& lock) {
   while (const auto* first = lock_waiters_.first(lock)) {
     const LockName name = first->wish.request().lock;
     touch_lock(name);  // time may have passed since it was set free
-    if (const Lock* held = state_.locks().find(name)) {
+    if (const Lock* held = state_->locks().find(name)) {
       // Whoever has it now re-enters with its other requests.
       first = lock_waiters_.first(waiting_name(*held));
       if (first == nullptr) break;
@@ -207,7 +209,7 @@ bool Engine::serve_lock(const std::string& lock) {
 }
 
 bool Engine::serve_task(const std::string& task_id) {
-  const Task* task = state_.tasks().find(task_id);
+  const Task* task = state_->tasks().find(task_id);
   if (task == nullptr || !is_terminal(task->state)) return false;
   while (const auto* first = task_waiters_.first(task_id)) {
     if (servings_-- <= 0) return true;
@@ -218,16 +220,16 @@ bool Engine::serve_task(const std::string& task_id) {
 }
 
 bool Engine::is_behind_others(const LeaseRequest& request) const {
-  if (request.request_id && state_.tasks().remembers(*request.request_id)) return false;
+  if (request.request_id && state_->tasks().remembers(*request.request_id)) return false;
   return std::any_of(request.queues.begin(), request.queues.end(), [this](std::string_view queue) {
     mutex_.assert_held();
-    return lease_waiters_.count(queue) > 0 && state_.tasks().can_grant(queue);
+    return lease_waiters_.count(queue) > 0 && state_->tasks().can_grant(queue);
   });
 }
 
 bool Engine::is_behind_others(const LockAcquire& request) const {
-  if (request.request_id && state_.locks().remembers(*request.request_id)) return false;
-  return state_.locks().find(request.lock) == nullptr && lock_waiters_.count(waiting_name(request.lock)) > 0;
+  if (request.request_id && state_->locks().remembers(*request.request_id)) return false;
+  return state_->locks().find(request.lock) == nullptr && lock_waiters_.count(waiting_name(request.lock)) > 0;
 }
 
 }  // namespace tenure

@@ -263,7 +263,7 @@ void Conversation::end_sign_in(Promise promise, const Result<UserPointer>& user,
   if (!hello) return std::move(promise).answer(Result<Done>(Done{}));
   agree(*hello);
   promise.slot_->protocol = protocol_;
-  std::move(promise).fulfil([id = terms_.client_id](RespWriter& out) { write_greeting(out, id); });
+  std::move(promise).fulfil([&](RespWriter& out) { write_greeting(out, terms_.client_id, is_leading()); });
 }
 
 void Conversation::agree(const Agreement& hello) {
@@ -277,7 +277,7 @@ void Conversation::ask(const Hello& request) {
   if (request.name) hello.name = std::string(*request.name);
   if (request.credentials) return begin_sign_in(*request.credentials, std::move(hello));
   agree(hello);
-  reply([&](RespWriter& out) { write_greeting(out, terms_.client_id); });
+  reply([&](RespWriter& out) { write_greeting(out, terms_.client_id, is_leading()); });
 }
 
 void Conversation::ask(const Quit& /*request*/) {
@@ -298,7 +298,10 @@ void Conversation::ask(const TellTime& /*request*/) {
 }
 
 void Conversation::ask(const TellRole& /*request*/) {
-  reply([](RespWriter& out) { write_role(out); });
+  reply([&](RespWriter& out) {
+    if (is_leading()) return write_role(out);
+    write_follower_role(out, house_.leader(), engine_.applied());
+  });
 }
 
 void Conversation::ask(const TellClientId& /*request*/) {

@@ -113,6 +113,9 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
     virtual void on_attempt(const LockAttempt& /*attempt*/) {}
     // A request is answered with an error.
     virtual void on_refusal(const Refusal& /*refusal*/) {}
+    // Whether there are other nodes; and the one that leads, as host:port, if it is another and known.
+    [[nodiscard]] virtual bool is_one_of_several() const { return false; }
+    [[nodiscard]] virtual std::optional<std::string> leader() const { return std::nullopt; }
   };
 
   // Engine and house outlive it.
@@ -211,6 +214,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   void leave();
 
   // --- answers ---
+  [[nodiscard]] bool is_leading() const { return !house_.is_one_of_several() || engine_.is_leading(); }
   void fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write);
   void move_done_slots();
   void note_grant(Slot& slot, std::uint64_t begin);

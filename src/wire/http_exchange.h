@@ -32,6 +32,7 @@ struct HttpReply {
   bool is_stream = false;           // the body is events, which whoever has the connection streams
   std::string_view encoding{};      // of the body; empty: none
   std::string etag{};               // of what a browser shows, and may keep; empty: nobody keeps it
+  std::string location{};           // with 307: where to ask instead
 };
 // {"error":{"code":"NOTASK","message":"..."}}, with the status of the code unless another is given.
 HttpReply http_error(const Failure& failure, std::optional<int> status = {});

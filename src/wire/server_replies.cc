@@ -1,6 +1,7 @@
 #include "wire/server_replies.h"
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 #include <fmt/format.h>
@@ -200,14 +201,14 @@ void write_reply(RespWriter& out, const DocumentCommands& request) {
   }
 }
 
-void write_greeting(RespWriter& out, std::uint64_t client_id) {
+void write_greeting(RespWriter& out, std::uint64_t client_id, bool is_leading) {
   out.map(7);
   out.field("server", std::string_view("tenure"));
   out.field("version", tenure::kVersion);
   out.field("proto", static_cast<int>(out.protocol()));
   out.field("id", client_id);
   out.field("mode", std::string_view("standalone"));
-  out.field("role", std::string_view("master"));
+  out.field("role", std::string_view(is_leading ? "master" : "replica"));
   out.value("modules");
   out.array(0);
 }
@@ -223,6 +224,20 @@ void write_role(RespWriter& out) {
   out.value("master");
   out.value(0);
   out.array(0);
+}
+
+// In Redis' words, since its clients ask.
+void write_follower_role(RespWriter& out, const std::optional<std::string>& leader, std::uint64_t applied) {
+  const std::string_view address = leader ? std::string_view(*leader) : ":0";
+  const std::size_t colon = address.rfind(':');
+  std::uint16_t port = 0;
+  std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
+  out.array(5);
+  out.value("slave");
+  out.value(address.substr(0, colon));
+  out.value(port);
+  out.value(leader ? "connected" : "connect");
+  out.value(applied);
 }
 
 }  // namespace tenure::wire

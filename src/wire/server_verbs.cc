@@ -84,7 +84,9 @@ constexpr Verb kServerVerbs[] = {
     server_verb("SELECT", kSignedIn, kSelect, make_plain<SelectDatabase>, "`OK`", "There is one database, 0."),
     server_verb("TIME", kSignedIn, {}, make_plain<TellTime>, "array: seconds, microseconds, as bulk strings",
                 "Tells the authority's time."),
-    server_verb("ROLE", kSignedIn, {}, make_plain<TellRole>, "array: `master`, 0, empty array",
+    server_verb("ROLE", kSignedIn, {}, make_plain<TellRole>,
+                "array: `master`, 0, empty array; or of a node that follows: `slave`, host and port of the leader, "
+                "state, last frame",
                 "Tells whether this node leads."),
     server_verb("CLIENT ID", kSignedIn, {}, make_plain<TellClientId>, "integer", "Tells the connection's number."),
     server_verb("CLIENT GETNAME", kSignedIn, {}, make_plain<TellClientName>, "the name; nil if it has none",
