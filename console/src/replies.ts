@@ -138,7 +138,15 @@ export interface Status {
     retries: Parts;
   };
   // What a node among several tells of the others.
-  cluster?: Record<string, unknown>;
+  cluster?: Record<string, unknown> & { nodes?: ClusterNode[] };
+}
+
+export interface ClusterNode {
+  address: string;
+  http: string;
+  role: string;
+  applied_frame: number;
+  lag_frames: number;
 }
 
 // A record of the journal, as /v1/events tells it.

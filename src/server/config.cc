@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -97,6 +99,21 @@ void declare_place(Options& options, Config& config) {
   options.flag("insecure", config.is_insecure, "Allow addresses that others can reach, without users and TLS");
 }
 
+void declare_cluster(Options& options, ClusterConfig& cluster) {
+  options.group("One of several, on a journal in etcd (docs/high-availability.md)");
+  options.add("journal", cluster.journal, "URL",
+              "etcd://[user@]host[:port],.../prefix instead of --data; etcds:// with TLS");
+  options.add("advertise", cluster.advertise, "HOST:PORT",
+              "Where clients reach this node at its port for Redis clients; HOST:PORT,HTTP-PORT if that of HTTP is "
+              "another than it listens at. The first address it listens at, unless told");
+  options.time("leadership-ms", cluster.leadership,
+               "How long a leader that is not heard of keeps others from leading; the same on every node");
+  options.add("etcd-ca", cluster.ca, "FILE", "Who signs etcd's certificates, in PEM; those the machine trusts");
+  options.add("etcd-cert", cluster.certificate, "FILE", "The certificate that is shown to etcd, in PEM");
+  options.add("etcd-key", cluster.key, "FILE", "Its key, in PEM");
+  options.add("etcd-password", cluster.password, "FILE", "The password of the URL's user: the file's first line");
+}
+
 void declare_log(Options& options, Config& config) {
   options.group("Log, on standard error");
   options.choice("log-level", config.log_level,
@@ -170,6 +187,29 @@ void note_values(const CLI::App& app, Config& config) {
   }
 }
 
+// What a journal in etcd leaves no choice about; the fault of what was chosen.
+std::optional<std::string> suit_cluster(CLI::App& app, Config& config) {
+  // The environment is where packages have their default.
+  const char* const by_package = std::getenv("TENURE_DATA");  // NOLINT(concurrency-mt-unsafe): before there are threads
+  if (app.get_option("--data")->count() > 0 && (by_package == nullptr || config.folder != by_package)) {
+    return "--data and --journal: expected one of them, the folder of a journal or the place of one in etcd; found "
+           "both";
+  }
+  config.folder.clear();
+  app.get_option("--data")->default_str("");
+  const auto unless_given = [&app](const char* flag, std::uint64_t& value, std::uint64_t usual) {
+    CLI::Option* const option = app.get_option(flag);
+    if (option->count() > 0) return;
+    value = usual;
+    option->default_str(fmt::format("{}", usual));
+  };
+  unless_given("--payload-bytes", config.settings.payload_bytes_max, kClusterPayloadBytes);
+  unless_given("--snapshot-bytes", config.storage.snapshot_bytes, kClusterSnapshotBytes);
+  if (config.settings.payload_bytes_max <= kClusterPayloadBytes) return std::nullopt;
+  return fmt::format("--payload-bytes: expected at most {} with --journal, found {}", kClusterPayloadBytes,
+                     config.settings.payload_bytes_max);
+}
+
 Farewell refused(std::string_view why) {
   return {2, fmt::format("tenured: {}\nRun tenured --help for all options.\n", why)};
 }
@@ -186,9 +226,11 @@ std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
       "BYTES may be written like 512kb or 16mb. Every option may also be a line of the file, or an environment "
       "variable:\n"
       "TENURE_HTTP_PORT for --http-port. A flag counts before the file, and that before the environment.\n"
-      "Examples:\n  tenured --data /var/lib/tenure\n  tenured --data /tmp/t --port 0 --bind 127.0.0.1 --bind ::1");
+      "Examples:\n  tenured --data /var/lib/tenure\n  tenured --data /tmp/t --port 0 --bind 127.0.0.1 --bind ::1\n"
+      "  tenured --journal etcd://10.0.0.1,10.0.0.2,10.0.0.3/tenure --advertise 10.0.0.7:8368 ...");
   Options options(app);
   declare_place(options, config);
+  declare_cluster(options, config.cluster);
   declare_log(options, config);
   declare_client_limits(options, config.clients);
   declare_limits(options, config.settings);
@@ -205,6 +247,9 @@ std::variant<Config, Farewell> read_config(int argc, const char* const* argv) {
     std::ostringstream problem;
     if (app.exit(error, out, problem) == 0) return Farewell{0, out.str()};
     return refused(error.what());
+  }
+  if (config.cluster.is_given()) {
+    if (const auto fault = suit_cluster(app, config)) return refused(*fault);
   }
   note_values(app, config);
   return config;

@@ -40,8 +40,26 @@ struct ClientLimits {
   Millis event_heartbeat = std::chrono::seconds(15);
 };
 
+// Of a server that is one of several, on a journal in etcd.
+struct ClusterConfig {
+  std::string journal;    // etcd://...; empty: it is alone, with a folder
+  std::string advertise;  // host:port, where clients reach this node; empty: the first address it listens at
+  Millis leadership = std::chrono::seconds(5);
+  std::string ca;  // files, of TLS with etcd
+  std::string certificate;
+  std::string key;
+  std::string password;  // the file, of the user in etcd
+
+  [[nodiscard]] bool is_given() const { return !journal.empty(); }
+};
+// Of a payload, and of a result: a batch must fit into one of etcd's requests.
+inline constexpr std::uint64_t kClusterPayloadBytes = std::uint64_t{512} << 10;
+// Snapshots of a journal in etcd are made sooner: etcd is small.
+inline constexpr std::uint64_t kClusterSnapshotBytes = std::uint64_t{64} << 20;
+
 struct Config {
   std::string folder = "tenure-data";
+  ClusterConfig cluster;
   std::vector<std::string> binds = {"127.0.0.1"};
   std::uint16_t port = 8368;
   std::uint16_t http_port = 8369;

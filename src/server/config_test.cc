@@ -106,6 +106,21 @@ TEST(ConfigTest, ShowsEveryOptionWithItsValue) {
                                   Contains(Pair("port", "8368")), Contains(Pair("stalled-ms", "60000"))));
 }
 
+TEST(ConfigTest, AJournalInEtcdTakesTheFoldersPlace) {
+  const Config config = accepted({"--journal", "etcd://a,b/p", "--advertise", "h:1", "--leadership-ms", "3000"});
+  EXPECT_TRUE(config.cluster.is_given());
+  EXPECT_EQ("etcd://a,b/p", config.cluster.journal);
+  EXPECT_EQ("h:1", config.cluster.advertise);
+  EXPECT_EQ(Millis{3000}, config.cluster.leadership);
+  EXPECT_EQ("", config.folder);
+  EXPECT_EQ(512U << 10, config.settings.payload_bytes_max);
+  EXPECT_THAT(config.shown, Contains(Pair("payload-bytes", "524288")));
+  EXPECT_FALSE(accepted({}).cluster.is_given());
+  EXPECT_THAT(refused({"--journal", "etcd://a/p", "--data", "d"}).text, HasSubstr("found both"));
+  EXPECT_THAT(refused({"--journal", "etcd://a/p", "--payload-bytes", "1mb"}).text,
+              HasSubstr("expected at most 524288 with --journal, found 1048576"));
+}
+
 TEST(ConfigTest, RefusesWhatItDoesNotUnderstand) {
   for (const auto& words : std::vector<std::vector<const char*>>{{"--prot", "1"},
                                                                  {"--port", "65536"},

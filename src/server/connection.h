@@ -85,6 +85,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // Null: nobody has signed in.
   [[nodiscard]] wire::Talk::UserPointer user() const { return talk_->user(); }
   [[nodiscard]] bool is_signing_in() const { return talk_->is_signing_in(); }
+  [[nodiscard]] bool has_session() const { return !talk_->profile().session.empty(); }
   // Of the client's certificate; empty: it has shown none.
   [[nodiscard]] const std::string& certified_name() const { return certified_name_; }
   // Of its buffers.

@@ -146,6 +146,14 @@ void tell_journal(Teller tell, const Standing& standing) {
                "How often the state was found to have the digest that the journal says.");
 }
 
+void tell_cluster(Teller tell, const NodeStanding& node) {
+  tell.gauge("tenure_leading", node.role == NodeStanding::Role::kLeader ? 1 : 0, "1: this node leads.");
+  tell.gauge("tenure_epoch", number(node.epoch), "Of the node that leads, as far as is known; 0: none is.");
+  tell.gauge("tenure_applied_frame", number(node.applied), "The last frame of the journal that this node has.");
+  tell.gauge("tenure_lag_frames", number(node.lag), "Frames that this node has yet to take in.");
+  tell.gauge("tenure_nodes", number(node.peers.size()), "Nodes that take part.");
+}
+
 void tell_locks(Teller tell, const std::vector<DomainFigures>& domains) {
   std::vector<Sample> seconds;
   std::vector<Sample> attempts;
@@ -185,6 +193,7 @@ std::vector<Family> families_of(const Standing& standing) {
   tell_journal(Teller(families, "Journal"), standing);
   tell_work(Teller(families, "Work"), standing.engine);
   tell_locks(Teller(families, "Locks"), standing.domains);
+  if (standing.node) tell_cluster(Teller(families, "Cluster"), *standing.node);
   return families;
 }
 

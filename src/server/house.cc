@@ -64,13 +64,32 @@ wire::HttpReply Server::show(const wire::ServerPage& page) {
     case wire::ServerPage::Subject::kMetrics:
       return {.body = describe_metrics(standing()), .content_type = "text/plain; version=0.0.4; charset=utf-8"};
     case wire::ServerPage::Subject::kReadiness:
-      if (is_stopping_) return wire::http_error({ErrorCode::kUnavailable, "the server is stopping"});
-      return {.body = R"({"status":"ready"})"};
+      return readiness();
     case wire::ServerPage::Subject::kConsole:
       return console_page(page.path);
     default:
       return {.body = R"({"status":"alive"})"};
   }
+}
+
+wire::HttpReply Server::readiness() const {
+  if (is_stopping_) return wire::http_error({ErrorCode::kUnavailable, "the server is stopping"});
+  if (ports_.node == nullptr) return {.body = R"({"status":"ready"})"};
+  const NodeStanding standing = ports_.node->standing();
+  if (const auto fault = fault_in(standing)) return wire::http_error({ErrorCode::kUnavailable, *fault});
+  return {.body = fmt::format(R"({{"status":"ready","role":"{}"}})", to_string(standing.role))};
+}
+
+std::optional<std::string> Server::leader() const {
+  const auto other = ports_.node == nullptr ? std::nullopt : ports_.node->other_leader();
+  return other ? std::optional(other->resp) : std::nullopt;
+}
+
+// The nodes of a cluster are alike: if this one speaks TLS the other does.
+std::string Server::leader_url() const {
+  const auto other = ports_.node == nullptr ? std::nullopt : ports_.node->other_leader();
+  if (!other || other->http.empty()) return {};
+  return fmt::format("{}://{}", identity_ != nullptr ? "https" : "http", other->http);
 }
 
 Standing Server::standing() const {
@@ -79,7 +98,7 @@ Standing Server::standing() const {
     std::string& addresses = listener->face() == Face::kRedis ? standing.addresses : standing.http_addresses;
     addresses += (addresses.empty() ? "" : " ") + text_of(listener->address());
   }
-  standing.folder = config_.folder;
+  standing.folder = config_.cluster.is_given() ? config_.cluster.journal : config_.folder;
   standing.uptime = ports_.clock.boot() - since_;
   standing.started_at = started_at_;
   standing.now = engine_.now();
@@ -104,6 +123,9 @@ Standing Server::standing() const {
   standing.durable = ports_.journal.durable();
   standing.has_room = ports_.journal.has_room();
   standing.journal = ports_.journal.figures();
+  if (ports_.node == nullptr) return standing;
+  standing.node = ports_.node->standing();
+  standing.durable = standing.node->applied;
   return standing;
 }
 

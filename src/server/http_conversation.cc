@@ -56,6 +56,7 @@ std::string http_text(const wire::HttpReply& reply, const HttpManner& manner) {
     if (!manner.is_by_script) text += kBasicChallenge;
     text += kBearerChallenge;
   }
+  if (!reply.location.empty()) text += fmt::format("Location: {}\r\n", reply.location);
   if (!reply.allow.empty()) text += fmt::format("Allow: {}\r\n", reply.allow);
   if (manner.is_last) text += "Connection: close\r\n";
   text += "\r\n";
@@ -183,6 +184,7 @@ void HttpConversation::begin(const HttpRequest& request) {
   is_old_ = request.is_old;
   last_event_id_ = request.last_event_id;
   if_none_match_ = request.if_none_match;
+  target_ = request.target;
   if (!is_of_own_page(request)) {
     return write(wire::http_error({ErrorCode::kNoPerm, "Origin: expected none, or this server's; found another"}));
   }
@@ -231,9 +233,18 @@ void HttpConversation::refuse(const Failure& failure, std::optional<int> status)
   write(wire::http_error(failure, status));
 }
 
+// The same question, to the node that leads.
+wire::HttpReply HttpConversation::redirected(wire::HttpReply reply) const {
+  const std::string url = house_.leader_url();
+  if (url.empty()) return wire::http_error({ErrorCode::kUnavailable, "another node leads, and where is not known"});
+  reply.location = url + (target_.starts_with('/') ? target_ : "");
+  return reply;
+}
+
 // What the client has kept is not sent again.
 void HttpConversation::write(wire::HttpReply reply) {
   if (reply.is_stream) return begin_stream();
+  if (reply.code == ErrorCode::kMoved) reply = redirected(std::move(reply));
   if (reply.code) house_.on_refusal({.client_id = terms_.client_id, .code = *reply.code, .verb = subject_});
   const bool is_kept = !reply.etag.empty() && if_none_match_.find(reply.etag) != std::string::npos;
   if (is_kept) reply.status = 304;

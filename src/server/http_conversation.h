@@ -60,6 +60,8 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
                                                                 const std::optional<std::string>& last_id) = 0;
     // A request is answered with an error.
     virtual void on_refusal(const wire::Refusal& /*refusal*/) {}
+    // Where the node that leads is reached, as http://host:port; empty: that is not known, or there is but this one.
+    [[nodiscard]] virtual std::string leader_url() const { return {}; }
   };
 
   // Engine, house and clock outlive it.
@@ -107,6 +109,7 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   void finish(wire::HttpReply reply);
   void refuse(const Failure& failure, std::optional<int> status);
   void write(wire::HttpReply reply);
+  [[nodiscard]] wire::HttpReply redirected(wire::HttpReply reply) const;
   void begin_stream();
   void write_piece(std::string_view text);
   void write_events();
@@ -130,6 +133,7 @@ class HttpConversation final : public wire::Talk, public std::enable_shared_from
   bool is_old_ = false;                           // of that: no chunks
   std::optional<std::string> last_event_id_;      // of that
   std::string if_none_match_;                     // of that
+  std::string target_;                            // of that
   bool is_by_script_ = false;                     // of that
   std::unique_ptr<Events::Stream> stream_;
   Millis last_told_{0};  // by the stream

@@ -60,8 +60,10 @@ class Lodge final : public HttpConversation::House {
     return std::make_shared<users::User>(
         users::User{.name = std::string(name), .hash = "", .rights = {{.role = *users::role_named("submit")}}});
   }
+  [[nodiscard]] std::string leader_url() const override { return leader; }
   int told = 0;
   int checked = 0;
+  std::string leader;
   bool is_guarded = false;
   bool is_slow = false;
   absl::AnyInvocable<void()> later;
@@ -458,6 +460,25 @@ TEST_F(HttpConversationTest, HeadOfAStreamIsNoStream) {
   EXPECT_THAT(ask("HEAD /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"), EndsWith("Connection: close\r\n\r\n"));
   EXPECT_TRUE(talk->is_ending() && talk->is_idle());
   EXPECT_TRUE(house.events.clients().empty());
+}
+
+// --- other nodes ---
+
+TEST_F(HttpConversationTest, WhatAnotherNodeLeadsIsAskedThere) {
+  talk->close();
+  world.engine = Engine::stand_by({}, {*world.clock, world.entropy, world.journal}).value();
+  talk = std::make_shared<HttpConversation>(*world.engine, house, *world.clock, HttpConversation::Terms{});
+  EXPECT_THAT(ask(post("/v1/queues/q/tasks", R"({"payload":"p"})")), StartsWith("HTTP/1.1 503 "));
+  world.engine->refuse_with({ErrorCode::kMoved, "0 other:1"});
+  EXPECT_THAT(ask(post("/v1/queues/q/tasks", R"({"payload":"p"})")), StartsWith("HTTP/1.1 503 "));
+  house.leader = "http://other:2";
+  const std::string moved = ask(post("/v1/queues/q/tasks", R"({"payload":"p"})"));
+  EXPECT_THAT(moved, StartsWith("HTTP/1.1 307 Temporary Redirect\r\n"));
+  EXPECT_THAT(moved, HasSubstr("\r\nLocation: http://other:2/v1/queues/q/tasks\r\n"));
+  EXPECT_THAT(moved, EndsWith(R"({"error":{"code":"MOVED","message":"0 other:1"}})"));
+  EXPECT_THAT(ask("GET /v1/locks?count=1 HTTP/1.1\r\nHost: x\r\n\r\n"),
+              HasSubstr("\r\nLocation: http://other:2/v1/locks?count=1\r\n"));
+  EXPECT_THAT(ask(kHealth), StartsWith("HTTP/1.1 200 "));
 }
 
 }  // namespace

@@ -33,6 +33,11 @@ void LockFigures::on_attempt(const wire::LockAttempt& attempt) {
   seconds->add(attempt.seconds);
 }
 
+void LockFigures::begin_anew() {
+  for (DomainFigures& figures : domains_) figures.active = 0;
+  if (others_) others_->active = 0;
+}
+
 std::vector<DomainFigures> LockFigures::by_domain() const {
   std::vector<DomainFigures> all = domains_;
   if (others_) all.push_back(*others_);

@@ -45,6 +45,8 @@ class LockFigures final : public LockWatch {
   void on_freed(std::string_view domain, Millis held, bool has_expired) override;
   void on_attempt(const wire::LockAttempt& attempt);
 
+  // Whatever is held is told again.
+  void begin_anew();
   // In the order they were seen.
   [[nodiscard]] std::vector<DomainFigures> by_domain() const;
 

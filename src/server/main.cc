@@ -1,4 +1,5 @@
 // tenured, the server.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,9 +12,11 @@
 #include "authority/seat.h"
 #include "base/entropy.h"
 #include "base/files.h"
+#include "server/cluster.h"
 #include "server/config.h"
 #include "server/listener.h"
 #include "server/log.h"
+#include "server/node.h"
 #include "server/server.h"
 #include "server/starts.h"
 #include "server/tls.h"
@@ -94,6 +97,71 @@ std::uint64_t count_restarts(const std::string& folder) {
   return before.value_or(0);
 }
 
+// What is served, and what it rests on.
+struct Premises {
+  std::unique_ptr<Cluster> cluster;  // null: it is alone
+  std::unique_ptr<Seat> seat;
+  std::unique_ptr<Node> node;  // null: likewise
+};
+
+Result<Premises> open_folder(const Config& config) {
+  auto seat = Seat::open(config.folder, config.settings, config.storage);
+  if (!seat) {
+    Failure failure = seat.error();
+    if (is_in_use(failure)) failure.message += "; stop it, or choose another folder with --data";
+    return tl::unexpected(failure);
+  }
+  return Premises{.cluster = nullptr, .seat = std::move(*seat), .node = nullptr};
+}
+
+boost::asio::ip::tcp::endpoint first_of(Face face, const Addresses& addresses) {
+  return std::find_if(addresses.begin(), addresses.end(), [&](const auto& entry) { return entry.first == face; })
+      ->second;
+}
+
+// Where clients reach this node.
+Result<NodeAddress> own_address(const Config& config, const Addresses& addresses) {
+  const auto first = first_of(Face::kRedis, addresses);
+  std::string text = config.cluster.advertise;
+  if (text.empty()) {
+    if (first.address().is_unspecified()) {
+      return fail_with(ErrorCode::kInvalid,
+                       "--advertise: expected where clients reach this node, since it listens everywhere; found none");
+    }
+    text = text_of(first);
+  }
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0 ||
+      text.find_first_not_of("0123456789,", colon + 1) != std::string::npos) {
+    return fail_with(ErrorCode::kInvalid, "--advertise: expected HOST:PORT or HOST:PORT,HTTP-PORT, found '{}'", text);
+  }
+  if (text.find(',') == std::string::npos) text += fmt::format(",{}", first_of(Face::kHttp, addresses).port());
+  return NodeAddress::parse(text);
+}
+
+Result<Premises> open_cluster(const Config& config, const Addresses& addresses) {
+  const auto self = own_address(config, addresses);
+  if (!self) return tl::unexpected(self.error());
+  auto cluster = Cluster::open(config, *self);
+  if (!cluster) return tl::unexpected(cluster.error());
+  Premises premises{.cluster = std::move(*cluster), .seat = nullptr, .node = nullptr};
+  std::unique_ptr<SharedJournal> journal = premises.cluster->take_journal();
+  SharedJournal& shared = *journal;
+  auto seat = Seat::among_several(
+      std::move(journal), config.settings, [cluster = premises.cluster.get()] { return cluster->is_certain(); },
+      config.storage.tell);
+  if (!seat) return tl::unexpected(seat.error());
+  premises.seat = std::move(*seat);
+  premises.node = std::make_unique<Node>(Node::Ports{.engine = premises.seat->engine(),
+                                                     .journal = shared,
+                                                     .election = premises.cluster->election(),
+                                                     .snapshots = premises.seat->snapshots(),
+                                                     .clock = premises.seat->clock()},
+                                         *self);
+  log_info("cluster", "", {{"journal", config.cluster.journal}, {"address", self->text()}});
+  return premises;
+}
+
 int serve(Config config) {
   log_info("starting", "", {{"version", kVersion}});
   std::signal(SIGPIPE, SIG_IGN);
@@ -105,30 +173,30 @@ int serve(Config config) {
   boost::asio::io_context io(1);
   auto listeners = bind_all(io, config);
   if (!listeners) return refuse(listeners.error());
-  config.storage.tell = [](const std::string& line) { log_info("journal", line); };
-  auto seat = Seat::open(config.folder, config.settings, config.storage);
-  if (!seat) {
-    Failure failure = seat.error();
-    if (is_in_use(failure)) failure.message += "; stop it, or choose another folder with --data";
-    return refuse(failure);
-  }
   Addresses addresses;
   for (const auto& listener : *listeners) addresses.emplace_back(listener->face(), listener->address());
+  config.storage.tell = [](const std::string& line) { log_info("journal", line); };
+  auto premises = config.cluster.is_given() ? open_cluster(config, addresses) : open_folder(config);
+  if (!premises) return refuse(premises.error());
+  Seat& seat = *premises->seat;
   Server server(config,
                 {.io = io,
-                 .engine = (*seat)->engine(),
-                 .journal = (*seat)->journal(),
-                 .snapshots = (*seat)->snapshots(),
-                 .clock = (*seat)->clock(),
+                 .engine = seat.engine(),
+                 .journal = seat.journal(),
+                 .snapshots = seat.snapshots(),
+                 .clock = seat.clock(),
                  .users = *users,
                  .identity = *identity,
-                 .replay_time = (*seat)->replay_time(),
-                 .restarts = count_restarts(config.folder)},
+                 .replay_time = seat.replay_time(),
+                 .restarts = config.cluster.is_given() ? 0 : count_restarts(config.folder),
+                 .node = premises->node.get()},
                 std::move(*listeners), SystemEntropy().next());
   if (const auto open = server.open(); !open) return refuse(open.error());
   tell_addresses(addresses, *identity != nullptr);
   const auto served = server.run();
-  const auto closed = (*seat)->close();
+  const auto closed = seat.close();
+  // Once all is durable that was begun: the next leads at once.
+  if (premises->cluster != nullptr) premises->cluster->election().leave();
   if (!served) {
     log_error("failed", fmt::format("{}; start again, which reads the journal anew", served.error().message));
     return 1;

@@ -69,9 +69,29 @@ void Server::begin() {
     if (!is_loop_thread()) wake();
   });
   engine_.on_ready([this] { wake(); });
-  engine_.on_failure([this](const Failure& failure) { asio::post(ports_.io, [this, failure] { fail(failure); }); });
-  engine_.watch_locks(&lock_figures_);
+  const auto tell = [this](const Failure& failure) { asio::post(ports_.io, [this, failure] { fail(failure); }); };
+  if (ports_.node != nullptr) {
+    const auto tell_role = [this](bool is_leading) { asio::post(ports_.io, [=, this] { on_role(is_leading); }); };
+    ports_.node->start({.on_role = tell_role, .on_broken = tell});
+  } else {
+    engine_.on_failure(tell);
+    engine_.watch_locks(&lock_figures_);
+  }
   look_around();
+}
+
+// What a connection has joined was the last term's.
+void Server::on_role(bool is_leading) {
+  if (is_leading) {
+    lock_figures_.begin_anew();
+    engine_.watch_locks(&lock_figures_);
+    return;
+  }
+  for (const auto& [id, connection] : connections_) {
+    if (!connection->has_session()) continue;
+    connection->end();
+    unsettled_.push_back(connection);
+  }
 }
 
 Result<Done> Server::run() {
@@ -207,6 +227,7 @@ void Server::look_around() {
 
 // From now on nobody calls. What is answered yet is answered to conversations that are closed.
 void Server::let_go() {
+  if (ports_.node != nullptr) ports_.node->stop();
   engine_.on_earlier_due(nullptr);
   engine_.on_failure(nullptr);
   engine_.watch_locks(nullptr);

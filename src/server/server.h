@@ -38,6 +38,7 @@
 #include "server/listener.h"
 #include "server/lock_figures.h"
 #include "server/log.h"
+#include "server/node.h"
 #include "server/readiness.h"
 #include "server/round_clock.h"
 #include "server/sign_ins.h"
@@ -70,6 +71,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
     std::shared_ptr<const TlsIdentity> identity{};
     Millis replay_time{0};       // what the journal's opening took
     std::uint64_t restarts = 0;  // on its folder
+    Node* node = nullptr;        // one of several; null: it is alone
   };
   Server(const Config& config, Ports ports, std::vector<std::unique_ptr<Listener>> listeners, std::uint64_t run_id);
   ~Server() override;
@@ -112,6 +114,10 @@ class Server final : private wire::Conversation::House, private HttpConversation
   [[nodiscard]] double seconds() const override { return clock_.seconds(); }
   void on_attempt(const wire::LockAttempt& attempt) override { lock_figures_.on_attempt(attempt); }
   void on_refusal(const wire::Refusal& refusal) override;
+  [[nodiscard]] bool is_one_of_several() const override { return ports_.node != nullptr; }
+  [[nodiscard]] std::optional<std::string> leader() const override;
+  [[nodiscard]] std::string leader_url() const override;
+  [[nodiscard]] wire::HttpReply readiness() const;
   void tell_left_out();
   [[nodiscard]] Standing standing() const;
   Result<std::unique_ptr<Events::Stream>> open_events(std::uint64_t client_id,
@@ -156,6 +162,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void pass_time();
   void set_alarm();
   void look_around();
+  void on_role(bool is_leading);
 
   // --- the end ---
   void await_signals();

@@ -25,7 +25,8 @@ bool is_same(std::string_view one, std::string_view other) {
 
 // What a field says; INFO writes true as 1, and parts as a=1,b=2.
 using Parts = std::vector<std::pair<std::string, double>>;
-using Told = std::variant<std::string, std::uint64_t, bool, double, Parts>;
+using Nodes = std::vector<NodeStanding::Peer>;
+using Told = std::variant<std::string, std::uint64_t, bool, double, Parts, Nodes>;
 struct Section {
   std::string_view name;
   std::vector<std::pair<std::string, Told>> fields;
@@ -35,6 +36,23 @@ std::uint64_t all_of(const ByBook& values) { return values.tasks + values.work +
 
 std::uint64_t all_of(const QueuePage::Entry& tasks) {
   return tasks.waiting + tasks.delayed + tasks.leased + tasks.completed + tasks.failed + tasks.dead;
+}
+
+std::string role_of(const Standing& standing) {
+  const bool follows = standing.node && standing.node->role != NodeStanding::Role::kLeader;
+  return follows ? "slave" : "master";
+}
+
+Section cluster_section_of(const NodeStanding& node) {
+  return {"Cluster",
+          {{"node", node.self.resp},
+           {"node_role", std::string(to_string(node.role))},
+           {"leader", node.leader ? node.leader->resp : ""},
+           {"leader_http", node.leader ? node.leader->http : ""},
+           {"epoch", node.epoch},
+           {"applied_frame", node.applied},
+           {"lag_frames", node.lag},
+           {"nodes", node.peers}}};
 }
 
 // What Redis' tools look for, and what is no number.
@@ -48,8 +66,8 @@ std::vector<Section> plain_sections_of(const Standing& standing) {
         {"addresses", standing.addresses},
         {"http_addresses", standing.http_addresses},
         {"data", standing.folder},
-        {"role", std::string("master")},
-        {"loading", false},
+        {"role", role_of(standing)},
+        {"loading", standing.node && standing.node->role == NodeStanding::Role::kLoading},
         {"stopping", standing.is_stopping}}},
       {"Clients",
        {{"connected_clients", standing.connections},
@@ -121,6 +139,7 @@ void add_family(Section& section, const Family& family) {
 
 std::vector<Section> sections_of(const Standing& standing) {
   std::vector<Section> sections = plain_sections_of(standing);
+  if (standing.node) sections.push_back(cluster_section_of(*standing.node));
   for (const Family& family : families_of(standing)) {
     if (family.name == "tenure_build_info") continue;
     auto section = std::find_if(sections.begin(), sections.end(),
@@ -135,6 +154,17 @@ std::string number_text(double value) {
   return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
 }
 
+// One line each.
+std::string node_lines(const Nodes& nodes) {
+  std::string text;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    text +=
+        fmt::format("node{}:address={},http={},role={},applied_frame={},lag_frames={}\r\n", i, nodes[i].address.resp,
+                    nodes[i].address.http, to_string(nodes[i].role), nodes[i].applied, nodes[i].lag);
+  }
+  return text;
+}
+
 std::string info_line(std::string_view name, const Told& told) {
   if (const auto* text = std::get_if<std::string>(&told)) return fmt::format("{}:{}\r\n", name, *text);
   if (const auto* value = std::get_if<double>(&told)) return fmt::format("{}:{}\r\n", name, number_text(*value));
@@ -144,8 +174,24 @@ std::string info_line(std::string_view name, const Told& told) {
       text += fmt::format("{}{}={}", text.empty() ? "" : ",", part, number_text(value));
     return fmt::format("{}:{}\r\n", name, text);
   }
+  if (const auto* nodes = std::get_if<Nodes>(&told)) return node_lines(*nodes);
   const auto* yes = std::get_if<bool>(&told);
   return fmt::format("{}:{}\r\n", name, yes != nullptr ? (*yes ? 1 : 0) : std::get<std::uint64_t>(told));
+}
+
+void put_nodes(wire::JsonWriter& out, std::string_view name, const Nodes& nodes) {
+  out.name(name);
+  out.begin_array();
+  for (const NodeStanding::Peer& node : nodes) {
+    out.begin_object();
+    out.field("address", std::string_view(node.address.resp));
+    out.field("http", std::string_view(node.address.http));
+    out.field("role", to_string(node.role));
+    out.field("applied_frame", node.applied);
+    out.field("lag_frames", node.lag);
+    out.end_object();
+  }
+  out.end_array();
 }
 
 // The name of a folder need not be text.
@@ -160,6 +206,7 @@ void put_told(wire::JsonWriter& out, std::string_view name, const Told& told) {
     out.end_object();
     return;
   }
+  if (const auto* nodes = std::get_if<Nodes>(&told)) return put_nodes(out, name, *nodes);
   out.field(name, std::get<std::uint64_t>(told));
 }
 

@@ -13,6 +13,7 @@
 #include "authority/figures.h"
 #include "journal/journal.h"
 #include "server/lock_figures.h"
+#include "server/node.h"
 #include "wire/requests.h"
 
 namespace tenure::server {
@@ -51,6 +52,7 @@ struct Standing {
   std::uint64_t durable = 0;           // the journal's last durable frame
   bool has_room = true;
   JournalFigures journal;
+  std::optional<NodeStanding> node;  // among several
 };
 
 // The sections named, in any case; all of them if none is, or `all`, `everything` or `default`.

@@ -48,6 +48,30 @@ TEST(StandingTest, JsonSaysTheSame) {
   EXPECT_THAT(describe(standing, {}), HasSubstr("\r\nstopping:1\r\n"));
 }
 
+TEST(StandingTest, OneOfSeveralTellsOfTheOthers) {
+  Standing standing;
+  standing.node = NodeStanding{
+      .self = NodeAddress::parse("a:1,2"),
+      .role = NodeStanding::Role::kFollower,
+      .epoch = 7,
+      .leader = NodeAddress::parse("b:1,2"),
+      .applied = 40,
+      .lag = 2,
+      .peers = {
+          {.address = NodeAddress::parse("b:1,2"), .role = NodeStanding::Role::kLeader, .applied = 42, .lag = 0}}};
+  EXPECT_THAT(describe(standing, std::vector<std::string_view>{"server"}), HasSubstr("\r\nrole:slave\r\n"));
+  EXPECT_THAT(describe(standing, std::vector<std::string_view>{"cluster"}),
+              StartsWith("# Cluster\r\nnode:a:1\r\nnode_role:follower\r\nleader:b:1\r\nleader_http:b:2\r\nepoch:7\r\n"
+                         "applied_frame:40\r\nlag_frames:2\r\n"
+                         "node0:address=b:1,http=b:2,role=leader,applied_frame=42,lag_frames=0\r\n"));
+  EXPECT_THAT(
+      describe_json(standing),
+      HasSubstr(R"("nodes":[{"address":"b:1","http":"b:2","role":"leader","applied_frame":42,"lag_frames":0}])"));
+  EXPECT_THAT(describe_metrics(standing), HasSubstr("\ntenure_leading 0\n"));
+  EXPECT_THAT(describe_metrics(standing), HasSubstr("\ntenure_lag_frames 2\n"));
+  EXPECT_THAT(describe_metrics(Standing()), Not(HasSubstr("tenure_leading")));
+}
+
 TEST(SettingPatternTest, CaseDoesNotMatter) {
   EXPECT_TRUE(matches("PORT", "port"));
   EXPECT_TRUE(matches("*-bytes", "output-bytes"));

@@ -1,9 +1,9 @@
-// The nodes: for now the one that this page came from.
+// The nodes: all that take part, where there are several; else the one that this page came from.
 import { link } from "../api";
 import { bytes, count, span } from "../format";
 import { Badge, Empty, Loading, Panel, Table } from "../parts/common";
 import { Title } from "../parts/frame";
-import type { Status } from "../replies";
+import type { ClusterNode, Status } from "../replies";
 import { refusal, status } from "../standing";
 
 function Facts(props: { of: Status }) {
@@ -27,6 +27,22 @@ function Facts(props: { of: Status }) {
   );
 }
 
+function Nodes(props: { of: ClusterNode[]; self: string }) {
+  return (
+    <Table caption="Nodes" head={["Node", "Role", "Console", ["Last frame", "number"], ["Lag", "number"]]}>
+      {props.of.map((node) => (
+        <tr>
+          <th scope="row" class="name">{node.address}{node.address === props.self && " (this one)"}</th>
+          <td><Badge word={node.role} tone={node.role === "leader" ? "good" : "plain"} /></td>
+          <td>{node.http ? <a href={`${location.protocol}//${node.http}/`}>{node.http}</a> : "–"}</td>
+          <td class="number">{count(node.applied_frame)}</td>
+          <td class="number">{count(node.lag_frames)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
 export function Cluster() {
   const seen = status.value;
   if (!seen) {
@@ -39,12 +55,14 @@ export function Cluster() {
   }
   const isLost = link.value.state === "lost";
   const health = isLost ? ["no answer", "bad"] : seen.server.stopping ? ["stopping", "warn"] : seen.journal.has_room ? ["healthy", "good"] : ["disk full", "bad"];
-  const others = Object.entries(seen.cluster ?? {});
+  const cluster = seen.cluster;
+  const others = Object.entries(cluster ?? {}).filter(([name]) => name !== "nodes");
   return (
     <>
       <Title>Cluster</Title>
       <Panel title="Nodes">
-        <Table caption="Nodes" head={["Node", "Role", "Health", ["Durable frame", "number"], ["Lag", "number"]]}>
+        {cluster?.nodes && <Nodes of={cluster.nodes} self={String(cluster["node"])} />}
+        {!cluster?.nodes && <Table caption="Nodes" head={["Node", "Role", "Health", ["Durable frame", "number"], ["Lag", "number"]]}>
           <tr>
             <th scope="row" class="name">{seen.server.http_addresses}</th>
             <td>{seen.server.role === "master" ? "leader" : seen.server.role}</td>
@@ -52,7 +70,7 @@ export function Cluster() {
             <td class="number">{count(seen.journal.durable_frame)}</td>
             <td class="number">0</td>
           </tr>
-        </Table>
+        </Table>}
         {others.length === 0 && <p class="note">This server stands alone: it leads, and its journal lies in one folder.</p>}
       </Panel>
       {others.length > 0 && (
