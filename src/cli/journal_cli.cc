@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/journal_commands.h"
+#include "cli/journal_etcd.h"
 
 namespace tenure::cli {
 namespace {
@@ -89,6 +90,28 @@ void add_restore(CLI::App& journal, Chosen& chosen) {
   command.choose(chosen, restore_journal);
 }
 
+void add_copy(CLI::App& journal, Chosen& chosen) {
+  const Command<CopyOptions> command{
+      journal.add_subcommand("copy", "Copy a journal from a folder into etcd, or from etcd into a folder")};
+  command.app->add_option("from", command.options->from, "A data folder, or etcd://[user@]host[:port],.../prefix")
+      ->required();
+  command.app->add_option("to", command.options->to, "The other of the two: empty, or missing")->required();
+  const auto add_file = [&](const char* name, std::string& value, const char* what) {
+    command.app->add_option(name, value, what)->type_name("FILE");
+  };
+  add_file("--etcd-ca", command.options->etcd_ca, "Who signs etcd's certificates, in PEM, with etcds://");
+  add_file("--etcd-cert", command.options->etcd_certificate, "The certificate that is shown to etcd, in PEM");
+  add_file("--etcd-key", command.options->etcd_key, "Its key, in PEM");
+  add_file("--etcd-password", command.options->etcd_password, "The password of the user: the file's first line");
+  command.app->footer(
+      "Examples:\n  tenure journal copy data etcd://10.0.0.1,10.0.0.2,10.0.0.3/tenure\n"
+      "  tenure journal copy etcd://10.0.0.1,10.0.0.2,10.0.0.3/tenure data\n"
+      "Stop the servers of what is copied for good first: two authorities of one journal grant the same things\n"
+      "twice. What is copied is the newest snapshot and all behind it; the fence is raised above all that was\n"
+      "granted. Needs as much memory as a server with this state.");
+  command.choose(chosen, copy_between);
+}
+
 void add_repair(CLI::App& journal, Chosen& chosen) {
   const Command<RepairOptions> command{
       journal.add_subcommand("repair", "Cut a damaged journal at the first bad place, and keep what was cut aside")};
@@ -115,6 +138,7 @@ void add_journal_commands(CLI::App& app, Chosen& chosen) {
   add_history(*journal, chosen);
   add_backup(*journal, chosen);
   add_restore(*journal, chosen);
+  add_copy(*journal, chosen);
   add_repair(*journal, chosen);
 }
 

@@ -17,23 +17,6 @@ namespace {
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 
-Result<Done> expect_new_folder(Files& files, const std::string& folder) {
-  if (!files.exists(folder)) return Done{};
-  const auto names = files.list(folder);
-  if (!names) return tl::unexpected(names.error());
-  if (names->empty()) return Done{};
-  return fail_with(ErrorCode::kInvalid,
-                   "{}: expected an empty folder or none, found '{}' in it. Nothing was changed. Give another folder",
-                   folder, names->front());
-}
-
-Result<Done> make_new_folder(Files& files, const std::string& folder) {
-  if (files.exists(folder)) return Done{};
-  auto made = files.make_folder(folder);
-  if (made) made = files.sync_folder(folder_of(folder));
-  return made;
-}
-
 // The copy is as long as the original; behind the first `used` bytes it is zero.
 Result<Done> copy_file(Files& files, const std::string& from, const std::string& to, std::uint64_t used,
                        Progress& progress) {
@@ -89,6 +72,23 @@ void print_copy(const Desk& desk, const Replay* replay, const JournalReader& rea
 }
 
 }  // namespace
+
+Result<Done> expect_new_folder(Files& files, const std::string& folder) {
+  if (!files.exists(folder)) return Done{};
+  const auto names = files.list(folder);
+  if (!names) return tl::unexpected(names.error());
+  if (names->empty()) return Done{};
+  return fail_with(ErrorCode::kInvalid,
+                   "{}: expected an empty folder or none, found '{}' in it. Nothing was changed. Give another folder",
+                   folder, names->front());
+}
+
+Result<Done> make_new_folder(Files& files, const std::string& folder) {
+  if (files.exists(folder)) return Done{};
+  auto made = files.make_folder(folder);
+  if (made) made = files.sync_folder(folder_of(folder));
+  return made;
+}
 
 Result<Done> mark(Files& files, const std::string& folder, std::string_view name) {
   const std::string path = path_of(folder, name);

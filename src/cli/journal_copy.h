@@ -10,6 +10,10 @@
 
 namespace tenure::cli {
 
+// A copy is made into a folder that is empty or missing.
+Result<Done> expect_new_folder(Files& files, const std::string& folder);
+Result<Done> make_new_folder(Files& files, const std::string& folder);
+
 // A file whose presence says that the folder must not be used yet; durable before it answers.
 Result<Done> mark(Files& files, const std::string& folder, std::string_view name);
 Result<Done> unmark(Files& files, const std::string& folder, std::string_view name);

@@ -62,6 +62,15 @@ void print_sections(const Errand& errand, const ServerFigures& figures) {
 
 std::string whole(double value) { return fmt::format("{:.0f}", value); }
 
+// Empty: it is alone.
+std::string cluster_text(const ServerFigures& figures) {
+  const std::string_view role = figures.text("node_role");
+  const std::string_view leader = figures.text("leader");
+  if (role.empty()) return {};
+  return fmt::format("node {}, {}; {} leads, epoch {}; {} frames behind", figures.text("node"), role,
+                     leader.empty() ? "nobody" : leader, figures.text("epoch"), figures.text("lag_frames"));
+}
+
 std::string status_text(const std::string& place, const ServerFigures& figures) {
   const auto number = [&](std::string_view field) { return figures.number(field); };
   const auto seconds = static_cast<std::int64_t>(number("uptime_in_seconds"));
@@ -69,6 +78,7 @@ std::string status_text(const std::string& place, const ServerFigures& figures) 
       {{"server", fmt::format("{}, version {}, process {}, up {}{}", place, figures.text("tenure_version"),
                               figures.text("process_id"), short_duration(std::chrono::seconds(seconds)),
                               figures.text("stopping") == "1" ? ", stopping" : "")},
+       {"cluster", cluster_text(figures)},
        {"data", fmt::format("{}, frame {} durable, {} of journal, {} of snapshots, {} left on the disk{}",
                             figures.text("data"), figures.text("durable_frame"), bytes_text(number("journal_bytes")),
                             bytes_text(number("snapshot_bytes")), bytes_text(number("disk_free_bytes")),

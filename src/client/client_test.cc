@@ -144,6 +144,31 @@ TEST_F(ClientTest, AsksTheOthersInTurn) {
   EXPECT_THAT(town_.addresses(), ElementsAre("here:1", "there:2", "elsewhere:3", "here:1"));
 }
 
+TEST_F(ClientTest, WhoCannotAnswerIsLeftForTheOthers) {
+  auto with_others = settings();
+  with_others.others = {"there:2"};
+  client_ = make(with_others);
+  auto submitted = start([&] { return client_->tasks().submit({.queue = "q", .payload = "p"}); });
+  Peer first = town_.next_greeted();
+  const std::string request = first.answer("-UNAVAILABLE no node is known to lead\r\n");
+  EXPECT_EQ(request, town_.next_greeted().answer(created("t")));
+  EXPECT_EQ("t", submitted.get().task_id);
+  EXPECT_THAT(town_.addresses(), ElementsAre("here:1", "there:2"));
+}
+
+TEST_F(ClientTest, WhoeverWasTheLeaderIsLeftWhenItIsGone) {
+  auto with_others = settings();
+  with_others.others = {"there:2"};
+  client_ = make(with_others);
+  auto submitted = start([&] { return client_->tasks().submit({.queue = "q", .payload = "p"}); });
+  const std::string request = town_.next_greeted().answer("-MOVED 0 leader:9\r\n");
+  town_.next_greeted().answer("-UNAVAILABLE this node leads no more\r\n");
+  EXPECT_EQ(request, town_.next_greeted().answer("-MOVED 0 next:9\r\n"));
+  EXPECT_EQ(request, town_.next_greeted().answer(created("t")));
+  EXPECT_EQ("t", submitted.get().task_id);
+  EXPECT_THAT(town_.addresses(), ElementsAre("here:1", "leader:9", "there:2", "next:9"));
+}
+
 // --- other servers ---
 
 TEST_F(ClientTest, FollowsToWhoLeads) {

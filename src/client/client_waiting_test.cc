@@ -99,6 +99,19 @@ TEST_F(ClientTest, AWaitThatIsBrokenGoesOnForWhatIsLeft) {
   EXPECT_TRUE(grant.get().has_value());
 }
 
+TEST_F(ClientTest, AWaitSurvivesThatAnotherNodeLeads) {
+  auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong); });
+  Peer shared = town_.next_greeted();
+  Peer first = next_waiting(shared);
+  const std::string request = first.answer("-UNAVAILABLE this node leads no more\r\n");
+  EXPECT_EQ(value_of("REQUEST", request), value_of("REQUEST", town_.next_greeted().answer("-MOVED 0 leader:9\r\n")));
+  const std::string again = town_.next_greeted().answer(kGrant);
+  EXPECT_EQ(value_of("REQUEST", request), value_of("REQUEST", again));
+  EXPECT_GT(std::stoll(value_of("WAIT", again)), Millis{5min}.count());
+  EXPECT_TRUE(grant.get().has_value());
+  EXPECT_EQ("leader:9", town_.addresses().back());
+}
+
 TEST_F(ClientTest, AWaitThatIsStoppedIsTakenBack) {
   std::stop_source stop;
   auto grant = start([&] { return client_->locks().acquire({.lock = lock_, .owner = "o"}, kLong, stop.get_token()); });

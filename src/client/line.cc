@@ -168,7 +168,10 @@ void Line::take_greeting(const wire::RespReply& reply, Millis now) {
   if (reply.kind == wire::RespReply::Kind::kError) {
     const Failure failure = wire::read_error(reply.text);
     if (failure.code == ErrorCode::kMoved) return follow(failure.message, now);
-    if (is_no_answer(failure.code) || failure.code == ErrorCode::kBackpressure) return break_off(failure.message, now);
+    if (is_no_answer(failure.code) || failure.code == ErrorCode::kBackpressure) {
+      exchange_.move_on();
+      return break_off(failure.message, now);
+    }
     return refuse(failure, now);
   }
   if (const auto* server = reply.find("server"); server != nullptr && server->text != "tenure") {
@@ -217,6 +220,7 @@ void Line::take_answer(wire::RespReply reply, Millis now) {
   }
   if (is_no_answer(failure.code) && call->repeat == Repeat::kFreely) {
     sent_.push_front(call);
+    exchange_.move_on();  // one of several that is cut off from the others says so for long
     return break_off(failure.message, now);
   }
   failures_ = 0;
