@@ -19,17 +19,22 @@ Failure broken(const char* how) { return {.code = ErrorCode::kUnavailable, .mess
 // One connection, both ends of it. One thread.
 class Cable : public std::enable_shared_from_this<Cable> {
  public:
-  Cable(Cables& all, std::string who, Cables::Wake wake)
-      : all_(all), who_(std::move(who)), wake_(std::move(wake)), number_(++all.ports_.connections) {}
+  Cable(Cables& all, std::string who, std::string address, Cables::Wake wake)
+      : all_(all),
+        who_(std::move(who)),
+        address_(std::move(address)),
+        wake_(std::move(wake)),
+        number_(++all.ports_.connections) {}
 
   // --- the program's end ---
+  [[nodiscard]] const std::string& address() const { return address_; }
   [[nodiscard]] int descriptor() const { return static_cast<int>(number_); }
 
   void connect() {
     if (all_.breaks()) return;  // nobody will ever answer
     after(all_.delay(), [this] {
       if (is_over_) return;
-      is_connected_ = all_.ports_.server.is_up();
+      is_connected_ = all_.ports_.service.is_up_at(address_);
       if (!is_connected_) all_.ports_.tally.count(Fault::kConnectionRefused);
       is_over_ = !is_connected_;
       wake_(descriptor());
@@ -102,7 +107,7 @@ class Cable : public std::enable_shared_from_this<Cable> {
     wake_(descriptor());
   }
   void tell_server() {
-    if (!std::exchange(is_server_gone_, true)) all_.ports_.server.hang_up(number_);
+    if (!std::exchange(is_server_gone_, true)) all_.ports_.service.hang_up(number_);
   }
 
   // --- the server's end ---
@@ -152,18 +157,22 @@ class Cable : public std::enable_shared_from_this<Cable> {
       if constexpr (requires { request.block; }) letter->block = request.block;
       letter->call = all_.ports_.checker.calls().arrive(who_, letter->request);
       is_busy_ = true;
-      all_.ports_.server.hear({.connection = number_,
-                               .letter = letter,
-                               .floor = floor_,
-                               .reply_to = [self = shared_from_this()](const Reply& reply) { self->answer(reply); },
-                               .is_wired = true});
+      all_.ports_.service.hear({.connection = number_,
+                                .letter = letter,
+                                .floor = floor_,
+                                .reply_to = [self = shared_from_this(),
+                                             call = letter->call](const Reply& reply) { self->answer(call, reply); },
+                                .is_wired = true,
+                                .to = address_});
     } else {
       throw Breach(fmt::format("{} asks what is not simulated", who_));
     }
   }
 
   // From within the engine: what comes next is begun later.
-  void answer(const Reply& reply) {
+  void answer(CallLaw::Number call, const Reply& reply) {
+    const Failure* const failure = failure_in(reply);
+    if (failure != nullptr && failure->code == ErrorCode::kMoved) all_.ports_.checker.calls().send_on(call);
     std::string bytes;
     wire::RespWriter out(bytes, wire::Protocol::kResp3);
     std::visit([&](const auto& any) { wire::write_result(out, any); }, reply);
@@ -186,6 +195,7 @@ class Cable : public std::enable_shared_from_this<Cable> {
 
   Cables& all_;
   const std::string who_;
+  const std::string address_;
   Cables::Wake wake_;
   const std::uint64_t number_;
   bool is_broken_ = false;  // nothing passes any more
@@ -224,9 +234,9 @@ class CableStream final : public client::Stream {
 
 }  // namespace
 
-std::unique_ptr<client::Stream> Cables::dial(const std::string& who, Wake wake) {
+std::unique_ptr<client::Stream> Cables::dial(const std::string& who, const std::string& address, Wake wake) {
   std::erase_if(cables_, [](const auto& cable) { return cable.expired(); });
-  auto cable = std::make_shared<Cable>(*this, who, std::move(wake));
+  auto cable = std::make_shared<Cable>(*this, who, address, std::move(wake));
   cables_.push_back(cable);
   return std::make_unique<CableStream>(std::move(cable));
 }
@@ -236,9 +246,9 @@ void Cables::cut_one() {
   if (const auto cable = dice_.pick(cables_).lock()) cable->cut();
 }
 
-void Cables::end_all(bool is_power_lost) {
+void Cables::end_all(const std::string& address, bool is_power_lost) {
   for (const auto& weak : cables_) {
-    if (const auto cable = weak.lock()) cable->end_server(is_power_lost);
+    if (const auto cable = weak.lock(); cable && cable->address() == address) cable->end_server(is_power_lost);
   }
 }
 

@@ -12,7 +12,7 @@
 #include "base/dice.h"
 #include "checker.h"
 #include "client/stream.h"
-#include "server.h"
+#include "service.h"
 #include "story.h"
 #include "tally.h"
 
@@ -28,7 +28,7 @@ class Cables {
     Agenda& agenda;
     Story& story;
     Tally& tally;
-    Server& server;
+    Service& service;
     Checker& checker;
     std::uint64_t& connections;  // counts them
   };
@@ -37,11 +37,11 @@ class Cables {
   Cables(Ports ports, std::uint64_t seed) : ports_(ports), dice_(seed) {}
 
   // A connection that `who` begins to make. `wake` is called when there is something to go on with.
-  std::unique_ptr<client::Stream> dial(const std::string& who, Wake wake);
+  std::unique_ptr<client::Stream> dial(const std::string& who, const std::string& address, Wake wake);
   // One of them breaks.
   void cut_one();
-  // The server is gone.
-  void end_all(bool is_power_lost);
+  // The server is gone that has this address.
+  void end_all(const std::string& address, bool is_power_lost);
   // From now on none breaks, and everything arrives soon.
   void calm() { is_calm_ = true; }
 

@@ -34,6 +34,8 @@ class CallLaw {
   // --- the server ---
   // A request of `who` arrives: the call it belongs to.
   Number arrive(const std::string& who, const Request& request);
+  // It was sent on to another server, and nothing was done.
+  void send_on(Number call) { --calls_.find(call)->second.arrivals; }
   // The next durable record that a request of the call led to.
   void see(Number call, const Record& record);
   // The grant that it led to could not be delivered, and was given back.

@@ -28,7 +28,7 @@ void Caller::plan(Millis delay, std::function<void()> event) {
 void Caller::plan_act(Millis delay) {
   plan(delay, [this] {
     act();
-    plan_act(pace());
+    plan_act(pace() * ports_.slowness);
   });
 }
 
@@ -40,7 +40,7 @@ void Caller::crash() {
   stalled_until_ = Millis{0};
   forget();
   ports_.agenda.after(Millis{dice_.one_in(4) ? dice_.between(300, 1500) : dice_.between(0, 20)},
-                      [this, connection = connection_] { ports_.server.hang_up(connection); });
+                      [this, connection = connection_] { ports_.service.hang_up(connection); });
   plan(Millis{dice_.between(10, 800)}, [this] { begin(); });
 }
 
@@ -54,7 +54,7 @@ void Caller::stall(Millis time) {
 void Caller::retire() {
   is_retired_ = true;
   forget();
-  ports_.agenda.after(Millis{1}, [this] { ports_.server.hang_up(connection_); });
+  ports_.agenda.after(Millis{1}, [this] { ports_.service.hang_up(connection_); });
 }
 
 void Caller::send(Letter letter, OnReply on_reply) {
@@ -79,13 +79,18 @@ void Caller::send(Letter letter, OnReply on_reply) {
 
 void Caller::transmit(const Mail& mail, const std::shared_ptr<bool>& is_answered, int tries) {
   if (ports_.story.is_heard()) ports_.story.tell("{} asks {}", name_, text_of(mail.letter->request));
-  ports_.network.carry([this, mail] { ports_.server.hear(mail); });
+  ports_.network.carry([this, mail] { ports_.service.hear(mail); });
   if (tries <= 1) return;
   plan(kPatience + mail.letter->block, [this, mail, is_answered, tries] {
     if (*is_answered) return;
     ports_.tally.count(Fault::kRequestRepeated);
     transmit(mail, is_answered, tries - 1);
   });
+}
+
+Millis Caller::some_lease() {
+  const Millis lease{dice_.between(100, 1500)};
+  return ports_.slowness > 1 && dice_.one_in(2) ? lease * ports_.slowness : lease;
 }
 
 std::string Caller::new_request_id() { return fmt::format("{}-{}-{}", name_, life_, ++requests_); }

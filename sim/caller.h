@@ -14,7 +14,7 @@
 #include "machine_clock.h"
 #include "network.h"
 #include "request.h"
-#include "server.h"
+#include "service.h"
 #include "story.h"
 #include "tally.h"
 
@@ -40,12 +40,13 @@ class Caller {
     Story& story;
     Tally& tally;
     Network& network;
-    Server& server;
+    Service& service;
     Checker& checker;
     Gossip& gossip;
     std::uint64_t& connections;  // counts them
     Cables& cables;
     const MachineClock& clock;  // the authority's
+    std::int64_t slowness = 1;  // by so much callers are slower, and may hold for longer
   };
 
   Caller(std::string name, Ports ports, std::uint64_t seed);
@@ -87,6 +88,7 @@ class Caller {
   }
 
   std::string some(const char* kind, std::uint64_t count) { return kind + std::to_string(dice_.roll(count)); }
+  Millis some_lease();
   std::string new_request_id();
   // One of them, taken away; or one that never was.
   Claim take(std::vector<Claim>& claims);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,10 +34,26 @@ class Checker {
   // --- lives ---
   // An engine has started on what it found: it must have everything that was durable.
   void begin_life(const Engine& engine, const NotedJournal& journal, const Clock& clock);
+  // One of several engines has been elected, and has read to the end of what they share, the `medium`. Whoever led
+  // before is not listened to any more.
+  void begin_term(const Engine& engine, const NotedJournal& journal, const Clock& clock, const Journal& medium);
   // It is being closed: whoever waits is answered.
   void close() { is_closing_ = true; }
   // It is gone, and with it all that was not answered.
-  void end_life() { journal_ = nullptr; }
+  void end_life() { medium_ = journal_ = nullptr; }
+  // The same of one of several: what they share is still there.
+  void end_term() { journal_ = nullptr; }
+  // Of several nodes, the one that leads does not know more to be durable, or may not say so yet: no frame behind this
+  // one is judged before its answers tell what it was for.
+  void judge_upto(std::uint64_t frame) {
+    judged_upto_ = frame;
+    is_leader_gone_ = false;
+  }
+  // Nobody leads any more who could answer.
+  void judge_all() {
+    judged_upto_ = std::numeric_limits<std::uint64_t>::max();
+    is_leader_gone_ = true;
+  }
   [[nodiscard]] Laws& laws() { return laws_; }
   [[nodiscard]] Beliefs& beliefs() { return beliefs_; }
   [[nodiscard]] CallLaw& calls() { return calls_; }
@@ -75,12 +92,16 @@ class Checker {
   // Of frames that are appended and not durable.
   [[nodiscard]] std::uint64_t unwritten_bytes() const;
   [[nodiscard]] std::uint64_t position() const { return position_; }
+  // Of the last frame.
+  [[nodiscard]] Instant last_stamp() const { return last_stamp_; }
   // Of the state behind each recent frame.
   [[nodiscard]] const std::map<std::uint64_t, Digest>& digests() const { return digests_; }
 
  private:
   static constexpr std::uint64_t kRecomputeEvery = 32;  // frames
 
+  void begin(const Engine& engine, const NotedJournal& journal, const Clock& clock, const Journal& medium);
+  void begin_time(Instant now);
   void forget_delays();
 
   // --- frames ---
@@ -94,7 +115,9 @@ class Checker {
     std::optional<Expectation> expectation{};
   };
   Owner find_owner(const FrameNote& note, const Record& first);
-  bool find_waiting(Owner& owner, const FrameNote& note, const Record& first, bool is_answered);
+  // Those who waited and were answered, those who wait, and those of them whose place another has taken.
+  enum class Waiting : std::uint8_t { kAnswered, kStill, kSuperseded };
+  bool find_waiting(Owner& owner, const FrameNote& note, const Record& first, Waiting which);
   bool try_owner(Owner& owner, Case& candidate, const FrameNote& note);
   void check_line(const Case& owner, const FrameNote& note) const;
   void check_stamp(const FrameNote& note);
@@ -109,6 +132,7 @@ class Checker {
   void judge_wait(Case& of);
   void end_awaits();
   [[nodiscard]] std::string reason_for_nothing(const Case& of) const;
+  [[nodiscard]] std::int64_t count_waiting() const;
   [[nodiscard]] bool may_be_refused(const Case& of, const Failure& failure) const;
   [[nodiscard]] bool waits_now(const Case& of) const { return of.waits && !of.reply && !of.has_frame; }
   [[nodiscard]] Instant now() const;
@@ -118,6 +142,7 @@ class Checker {
 
   // This life.
   const NotedJournal* journal_ = nullptr;
+  const Journal* medium_ = nullptr;  // what is durable is read from it
   const Clock* clock_ = nullptr;
   Instant started_at_;
   Millis boot_at_start_{0};
@@ -143,6 +168,8 @@ class Checker {
   std::uint64_t floor_ = 0;
   std::string scratch_;
   std::string breach_;
+  std::uint64_t judged_upto_ = std::numeric_limits<std::uint64_t>::max();
+  bool is_leader_gone_ = false;
   bool is_closing_ = false;
   bool is_calm_ = false;
 };

@@ -6,6 +6,11 @@
 namespace tenure::sim {
 namespace {
 
+// It says nothing of what was asked.
+bool is_left_open(const Failure& failure) {
+  return failure.code == ErrorCode::kUnavailable || failure.code == ErrorCode::kMoved;
+}
+
 bool is_nothing(std::string_view text) { return text == "NOTHING" || text == "HELD" || text == "NIL"; }
 
 // Request ids are of one face.
@@ -21,6 +26,7 @@ bool share_a_face(const Request& a, const Request& b) {
 std::uint64_t Checker::arrive(std::shared_ptr<const Letter> letter, std::uint64_t floor) {
   Case arrived{.number = ++numbers_, .letter = std::move(letter), .floor = floor, .stamp = now()};
   arrived.before = journal_->last();
+  arrived.others_waiting = count_waiting();
   if (const auto* lock = std::get_if<LockAcquire>(&arrived.letter->request); lock != nullptr && lock->session) {
     arrived.is_joined = laws_.sessions().is_joined(*lock->session);
     arrived.grace = laws_.sessions().grace_of(*lock->session);
@@ -106,7 +112,7 @@ void Checker::answered(std::uint64_t number, Reply reply) {
   Case& of = found->second;
   of.reply_text = text_of(reply);
   of.reply = std::move(reply);
-  of.durable_at_reply = journal_->durable();
+  of.durable_at_reply = medium_->durable();
   of.replied_at = now();
   tally_.count(text_of(of.letter->request), *of.reply, of.reply_text);
   replied_.push_back(number);
@@ -127,11 +133,15 @@ std::string Checker::reason_for_nothing(const Case& of) const {
   return "";
 }
 
+std::int64_t Checker::count_waiting() const {
+  return std::ranges::count_if(cases_, [](const auto& entry) { return entry.second.waits; });
+}
+
 // Refusals that rest on those who wait, which no state knows.
 bool Checker::may_be_refused(const Case& of, const Failure& failure) const {
   const auto has = [&](std::string_view part) { return failure.message.find(part) != std::string::npos; };
-  const auto waiting = std::ranges::count_if(cases_, [&](const auto& entry) { return entry.second.waits; });
-  if (failure.code == ErrorCode::kUnavailable) return true;
+  const std::int64_t waiting = std::max(of.others_waiting, count_waiting());
+  if (is_left_open(failure)) return true;
   if (failure.code == ErrorCode::kInvalid && has("the request that waits with it")) return waiting > 0;
   if (failure.code == ErrorCode::kInvalid && has("expected one that was joined")) return of.waits;
   if (failure.code == ErrorCode::kBackpressure && of.waits) return true;
@@ -144,9 +154,11 @@ bool Checker::may_be_refused(const Case& of, const Failure& failure) const {
 void Checker::conclude(Case& of) {
   if (!of.reply) return;
   const Failure* const refused = failure_in(*of.reply);
-  if (refused != nullptr && refused->code == ErrorCode::kUnavailable) return;
-  require(of.reply_text == *of.expected, "request {}: {} was answered {}; by the journal it is {}", of.number,
-          text_of(of.letter->request), of.reply_text, *of.expected);
+  if (refused != nullptr && is_left_open(*refused)) return;
+  // What was expected before it was answered does not know of those who waited.
+  require(of.reply_text == *of.expected || (refused != nullptr && !of.has_frame && may_be_refused(of, *refused)),
+          "request {}: {} was answered {}; by the journal it is {}", of.number, text_of(of.letter->request),
+          of.reply_text, *of.expected);
   require(of.durable_at_reply >= of.position, "request {}: {} was answered when frame {} was not durable, only {}",
           of.number, text_of(of.letter->request), of.position, of.durable_at_reply);
   require(of.has_frame ? of.position > of.floor : of.position >= of.floor,
@@ -183,7 +195,7 @@ void Checker::judge_replies() {
     if (found == cases_.end()) continue;
     Case& of = found->second;
     const Failure* const refused = failure_in(*of.reply);
-    if (refused != nullptr && refused->code == ErrorCode::kUnavailable) continue;
+    if (refused != nullptr && is_left_open(*refused)) continue;
     if (of.expected && (!of.waits || !is_nothing(of.reply_text))) {
       conclude(of);
     } else if (of.waits) {

@@ -109,6 +109,8 @@ struct Case {
   bool is_joined = false;  // its session, and with what grace
   Millis grace{0};
 
+  std::int64_t others_waiting = 0;  // when it arrived
+
   // Of one that waits.
   bool waits = false;
   std::uint64_t place = 0;  // in the order of those who wait

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "world.h"
+#include "cluster_world.h"
 
 namespace tenure::sim {
 namespace {
@@ -24,8 +24,8 @@ constexpr std::size_t kStoryLines = 40;  // of a seed that failed
 // What a process tells its parent, a line each: "begin SEED", "broken SEED WHAT", "count LINE".
 class Crew {
  public:
-  Crew(Seeds seeds, unsigned jobs) {
-    for (unsigned job = 0; job < jobs; ++job) members_.push_back(start(seeds, job, jobs));
+  Crew(const WorldKind& kind, Seeds seeds, unsigned jobs) {
+    for (unsigned job = 0; job < jobs; ++job) members_.push_back(start(kind, seeds, job, jobs));
   }
 
   // Calls hear(line) for every line, until all have ended; then ended(seed, status) for each.
@@ -59,7 +59,7 @@ class Crew {
     std::uint64_t seed = 0;  // the one it is at
   };
 
-  static Member start(Seeds seeds, unsigned job, unsigned jobs) {
+  static Member start(const WorldKind& kind, Seeds seeds, unsigned job, unsigned jobs) {
     std::array<int, 2> ends{};
     TENURE_CHECK(pipe(ends.data()) == 0, "no pipe: {}", errno);
     std::fflush(nullptr);
@@ -67,14 +67,14 @@ class Crew {
     TENURE_CHECK(process >= 0, "no process: {}", errno);
     if (process == 0) {
       close(ends[0]);
-      work(seeds, job, jobs, ends[1]);
+      work(kind, seeds, job, jobs, ends[1]);
       _exit(0);
     }
     close(ends[1]);
     return {.process = process, .pipe = ends[0]};
   }
 
-  static void work(Seeds seeds, unsigned job, unsigned jobs, int pipe) {
+  static void work(const WorldKind& kind, Seeds seeds, unsigned job, unsigned jobs, int pipe) {
     const auto say = [pipe](const std::string& line) {
       const std::string text = line + "\n";
       for (std::size_t done = 0; done < text.size();) {
@@ -86,7 +86,7 @@ class Crew {
     Tally sum;
     for (std::uint64_t seed = seeds.first + job; seed <= seeds.last; seed += jobs) {
       say(fmt::format("begin {}", seed));
-      const Outcome outcome = run_seed(seed);
+      const Outcome outcome = kind.run_seed(seed, {});
       if (!outcome.breach.empty()) say(fmt::format("broken {} {}", seed, outcome.breach));
       for (const std::string& line : outcome.tally.lines()) sum.add(line);
     }
@@ -121,9 +121,9 @@ std::string cause_of(int status) {
 }
 
 // The last lines of its story.
-void print_story(std::uint64_t seed) {
+void print_story(const WorldKind& kind, std::uint64_t seed) {
   std::deque<std::string> lines;
-  run_seed(seed, [&](const std::string& line) {
+  kind.run_seed(seed, [&](const std::string& line) {
     lines.push_back(line);
     if (lines.size() > kStoryLines) lines.pop_front();
   });
@@ -145,12 +145,16 @@ std::optional<Seeds> parse_seeds(std::string_view text) {
   return is_read && seeds.first <= seeds.last ? std::optional(seeds) : std::nullopt;
 }
 
-int run_fleet(Seeds seeds, unsigned jobs, const std::string& program) {
+WorldKind world_kind(bool is_cluster) {
+  return is_cluster ? WorldKind{Where::kCluster, run_cluster_seed} : WorldKind{Where::kServer, run_seed};
+}
+
+int run_fleet(const WorldKind& kind, Seeds seeds, unsigned jobs, const std::string& program) {
   Tally sum;
   std::uint64_t begun = 0;
   std::uint64_t broken = 0;
   const std::uint64_t tell_every = std::max<std::uint64_t>(seeds.count() / 20, 500);
-  Crew crew(seeds, jobs);
+  Crew crew(kind, seeds, jobs);
   crew.listen(
       [&](const std::string& line) {
         if (line.starts_with("begin ")) {
@@ -162,7 +166,7 @@ int run_fleet(Seeds seeds, unsigned jobs, const std::string& program) {
           ++broken;
           const std::uint64_t seed = std::stoull(line.substr(7));
           fmt::print("seed {}: {}\n  repeat: {} {}\n", seed, line.substr(line.find(' ', 7) + 1), program, seed);
-          if (broken <= 3) print_story(seed);
+          if (broken <= 3) print_story(kind, seed);
         }
       },
       [&](std::uint64_t seed, int status) {
@@ -172,16 +176,16 @@ int run_fleet(Seeds seeds, unsigned jobs, const std::string& program) {
         fmt::print("seed {}: {}\n  repeat: {} {}\n", seed, cause, program, seed);
       });
   fmt::print("{}", sum.table());
-  const auto missing = sum.missing();
+  const auto missing = sum.missing(kind.where);
   const bool lacks = seeds.count() >= kSeedsForAll && !missing.empty();
   if (lacks) fmt::print("never occurred: {}\n", fmt::join(missing, ", "));
   fmt::print("{} seeds, {} events, {} broken\n", seeds.count(), sum.events(), broken);
   return broken > 0 || lacks ? 1 : 0;
 }
 
-std::string run_apart(std::uint64_t seed) {
+std::string run_apart(const WorldKind& kind, std::uint64_t seed) {
   std::string breach;
-  Crew crew({.first = seed, .last = seed}, 1);
+  Crew crew(kind, {.first = seed, .last = seed}, 1);
   crew.listen(
       [&](const std::string& line) {
         if (line.starts_with("broken ")) breach = line.substr(line.find(' ', 7) + 1);

@@ -207,10 +207,10 @@ TEST(SimulationTest, SeedsAreANumberOrARange) {
 
 TEST(TallyTest, KnowsWhatNeverOccurred) {
   Tally tally;
-  const std::size_t missing = tally.missing().size();
+  const std::size_t missing = tally.missing(Where::kServer).size();
   tally.count(Fault::kDiskFull);
   tally.count("submit q", Reply(Result<Submitted>(Submitted{.task_id = "T"})), "CREATED T");
-  EXPECT_EQ(missing - 2, tally.missing().size());
+  EXPECT_EQ(missing - 2, tally.missing(Where::kServer).size());
   Tally sum;
   for (const std::string& line : tally.lines()) sum.add(line);
   EXPECT_EQ(tally.lines(), sum.lines());

@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include <algorithm>
+
 #include "client/backoff.h"
 #include "program_send.h"
 #include "wire/request_writer.h"
@@ -14,7 +16,7 @@ std::string greeting() { return wire::write_request(wire::Hello{.version = 3, .c
 }  // namespace
 
 Program::Program(std::string name, Ports ports, std::uint64_t seed)
-    : Caller(std::move(name), ports, seed), clock_(ports.clock) {}
+    : Caller(std::move(name), ports, seed), clock_(ports.clock), address_(ports.service.addresses().front()) {}
 
 void Program::act() {
   const std::uint64_t which = dice_.roll(24);
@@ -50,8 +52,21 @@ void Program::forget() {
 // --- the library's loop ---
 
 Result<std::unique_ptr<client::Stream>> Program::dial() {
-  return ports_.cables.dial(process(),
+  return ports_.cables.dial(process(), address_,
                             [this](int descriptor) { plan(Millis{0}, [this, descriptor] { on_ready(descriptor); }); });
+}
+
+void Program::move_to(const std::string& address) {
+  ports_.tally.count(Fault::kCallerMoved);
+  address_ = address;
+}
+
+// As the switchboard does.
+void Program::move_on() {
+  const auto addresses = ports_.service.addresses();
+  const auto current = std::ranges::find(addresses, address_);
+  const bool is_last = current == addresses.end() || std::next(current) == addresses.end();
+  address_ = is_last ? addresses.front() : *std::next(current);
 }
 
 Millis Program::backoff(int failures) {

@@ -69,9 +69,9 @@ class Program final : public Caller, private client::Line::Exchange {
   // --- program.cc: the library's loop ---
   using Errand = absl::AnyInvocable<void()>;
   Result<std::unique_ptr<client::Stream>> dial() override;
-  [[nodiscard]] std::string address() const override { return "server"; }
-  void move_to(const std::string& /*address*/) override {}
-  void move_on() override {}
+  [[nodiscard]] std::string address() const override { return address_; }
+  void move_to(const std::string& address) override;
+  void move_on() override;
   [[nodiscard]] Millis connect_timeout() const override { return Millis{200}; }
   Millis backoff(int failures) override;
   client::Line::Exchange& exchange() { return *this; }
@@ -131,6 +131,7 @@ class Program final : public Caller, private client::Line::Exchange {
   void report_offset();
 
   CallerClock clock_;
+  std::string address_;  // of the server that is asked
   std::unique_ptr<client::Line> shared_;
   std::vector<std::unique_ptr<client::Line>> own_;
   std::vector<Errand> errands_;

@@ -12,8 +12,7 @@ constexpr Millis kPause{40};  // before a report is repeated
 
 void Program::lock() {
   const HoldNumber held = dice_.one_in(3) ? pick(Kind::kLock) : 0;
-  Attempt attempt =
-      begin_attempt(held != 0 ? holds_.find(held)->second.name : some("l", 3), Millis{dice_.between(100, 1500)});
+  Attempt attempt = begin_attempt(held != 0 ? holds_.find(held)->second.name : some("l", 3), some_lease());
   const bool waits = dice_.one_in(2);
   if (waits) attempt.wait_until = now() + Millis{dice_.between(50, 1200)};
   try_lock(std::move(attempt), waits);
@@ -128,7 +127,7 @@ void Program::submit() {
 }
 
 void Program::lease() {
-  Attempt attempt = begin_attempt("", Millis{dice_.between(100, 1500)});
+  Attempt attempt = begin_attempt("", some_lease());
   attempt.request_id = new_request_id();
   attempt.who = name_;
   attempt.queues = {some("q", 3)};
@@ -200,7 +199,7 @@ void Program::kill() {
 // --- work leases ---
 
 void Program::acquire_offset() {
-  Attempt attempt = begin_attempt(some("d", 5), Millis{dice_.between(100, 1500)});
+  Attempt attempt = begin_attempt(some("d", 5), some_lease());
   attempt.offset = Offset{++next_[attempt.name]};
   send(attempt.call, WorkRequest{.domain = attempt.name, .offset = attempt.offset, .lease = attempt.lease},
        [this, attempt](const Result<AcquireResult>& reply, bool /*is_repeated*/) {

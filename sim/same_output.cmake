@@ -1,6 +1,6 @@
 # Runs a seed twice; every byte must be the same.
-execute_process(COMMAND "${PROGRAM}" ${SEED} OUTPUT_VARIABLE first RESULT_VARIABLE first_status)
-execute_process(COMMAND "${PROGRAM}" ${SEED} OUTPUT_VARIABLE second RESULT_VARIABLE second_status)
+execute_process(COMMAND "${PROGRAM}" ${WORLD} ${SEED} OUTPUT_VARIABLE first RESULT_VARIABLE first_status)
+execute_process(COMMAND "${PROGRAM}" ${WORLD} ${SEED} OUTPUT_VARIABLE second RESULT_VARIABLE second_status)
 string(LENGTH "${first}" length)
 if(NOT first_status EQUAL 0 OR NOT second_status EQUAL 0)
   message(FATAL_ERROR "seed ${SEED} is broken")

@@ -55,6 +55,7 @@ void Server::start() {
   require(origin.passed_over.empty(), "a snapshot was passed over, and nothing was damaged: {}",
           origin.passed_over.empty() ? "" : origin.passed_over.front());
   ports_.checker.begin_life(*engine_, *journal_, ports_.clock);
+  open_desk();
   plan_tick(Millis{0});
 }
 
@@ -72,8 +73,7 @@ void Server::end_life(const char* how, const std::function<void()>& end) {
   engine_.reset();
   journal_.reset();
   file_journal_.reset();
-  connections_.clear();
-  gone_.clear();
+  desk_.reset();
   is_write_planned_ = is_due_earlier_ = false;
   stalled_until_ = Millis{0};
   ++life_;
@@ -123,68 +123,27 @@ void Server::calm() {
 
 void Server::hear(const Mail& mail) {
   if (!is_up()) return ports_.story.tell("server is down: {} is lost", text_of(mail.letter->request));
-  if (gone_.contains(mail.connection)) return ports_.story.tell("server hears nothing from a closed connection");
+  if (desk_->is_gone(mail.connection)) return ports_.story.tell("server hears nothing from a closed connection");
   if (stalled_until_ > ports_.agenda.now()) {
     return plan(stalled_until_ - ports_.agenda.now(), [this, mail] { hear(mail); });
   }
-  process(mail);
+  desk_->process(mail);
 }
 
-void Server::process(const Mail& mail) {
-  std::visit([&](const auto& request) { process(mail, request); }, mail.letter->request);
-  settle();
-}
-
-template <class R>
-void Server::process(const Mail& mail, const R& request) {
-  if constexpr (std::is_same_v<R, JoinSession>) {
-    join(mail, request);
-  } else {
-    const std::uint64_t number = ports_.checker.arrive(mail.letter, mail.floor);
-    ports_.story.tell("server hears #{} {}", number, text_of(mail.letter->request));
-    auto done = [this, number, mail](Result<ReplyOf<R>> reply) { answer(number, mail, std::move(reply)); };
-    if constexpr (kMayWait<R>) {
-      if (mail.letter->block > Millis{0}) {
-        const Ticket ticket = engine_->wait(request, mail.letter->block, std::move(done));
-        if (ticket != 0) connections_[mail.connection].waits.emplace(number, ticket);
-        return ports_.checker.processed(number, ticket != 0);
-      }
-    }
-    if (dice_.one_in(4)) {
-      engine_->put(request, std::move(done));
-      plan(Millis{dice_.between(0, 2)}, [this] {
-        engine_->hand_over();
-        settle();
-      });
-    } else {
-      engine_->ask(request, std::move(done));
-    }
-    ports_.checker.processed(number, false);
-  }
-}
-
-void Server::join(const Mail& mail, const JoinSession& request) {
-  Connection& connection = connections_[mail.connection];
-  ports_.story.tell("server hears {}", text_of(mail.letter->request));
-  const auto joined = engine_->join(request.session, request.grace);
-  if (joined) {
-    // The checker's account follows: a connection is of one session.
-    ports_.checker.laws().sessions().join(std::string(request.session), engine_->now(), request.grace);
-    leave(connection);
-    connection.session = std::string(request.session);
-  }
-  const Reply reply = joined;
-  ports_.tally.count(text_of(mail.letter->request), reply, text_of(reply));
-  if (mail.reply_to) ports_.network.carry([mail, reply] { mail.reply_to(reply); });
-}
-
-void Server::leave(Connection& connection) {
-  if (!connection.session) return;
-  ports_.checker.laws().sessions().leave(*connection.session, engine_->now());
-  const auto left = engine_->leave(*connection.session);
-  require(left.has_value() || !journal_->failure().empty(), "session {} was joined, and cannot be left",
-          *connection.session);
-  connection.session.reset();
+void Server::open_desk() {
+  desk_ = std::make_unique<Desk>(
+      Desk::Ports{.name = "server",
+                  .story = ports_.story,
+                  .tally = ports_.tally,
+                  .checker = ports_.checker,
+                  .network = ports_.network,
+                  .engine = *engine_,
+                  .dice = dice_,
+                  .plan = [this](Millis delay, std::function<void()> event) { plan(delay, std::move(event)); },
+                  .settle = [this] { settle(); },
+                  .term = [] { return 1; },
+                  .on_answer = {},
+                  .may_refuse = [this] { return !journal_->failure().empty(); }});
 }
 
 void Server::hang_up(std::uint64_t connection) {
@@ -192,50 +151,7 @@ void Server::hang_up(std::uint64_t connection) {
   if (stalled_until_ > ports_.agenda.now()) {
     return plan(stalled_until_ - ports_.agenda.now(), [this, connection] { hang_up(connection); });
   }
-  ports_.story.tell("server sees connection {} closed", connection);
-  gone_.insert(connection);
-  const auto found = connections_.find(connection);
-  if (found == connections_.end()) return;
-  for (const auto& [number, ticket] : std::exchange(found->second.waits, {})) {
-    ports_.checker.cancelled(number);
-    if (engine_->cancel(ticket)) ports_.tally.count(Fault::kCallerHungUp);
-  }
-  leave(found->second);
-  connections_.erase(found);
-  settle();
-}
-
-// From a callback: nothing here asks the engine.
-void Server::answer(std::uint64_t number, const Mail& mail, Reply reply) {
-  if (ports_.story.is_heard()) ports_.story.tell("server answers #{}: {}", number, text_of(reply));
-  ports_.checker.answered(number, reply);
-  if (gone_.contains(mail.connection)) {
-    // Not a byte of it can be delivered.
-    const auto* const granted = std::get_if<Result<std::optional<LockGrant>>>(&reply);
-    const bool has_id = request_id_of(mail.letter->request).has_value();
-    if (granted != nullptr && *granted && **granted && !has_id) give_back(mail, ***granted);
-    return;
-  }
-  const auto found = connections_.find(mail.connection);
-  if (found != connections_.end()) found->second.waits.erase(number);
-  if (!mail.reply_to) return;
-  if (mail.is_wired) return mail.reply_to(reply);
-  ports_.network.carry([mail, reply = std::move(reply)] { mail.reply_to(reply); });
-}
-
-void Server::give_back(const Mail& mail, const LockGrant& grant) {
-  ports_.tally.count(Fault::kGrantUndelivered);
-  auto letter = std::make_shared<Letter>();
-  letter->texts = std::make_shared<Texts>();
-  LockGiveBack request;
-  const LockName& lock = std::get<LockAcquire>(mail.letter->request).lock;
-  request.lock = {letter->texts->keep(std::string(lock.domain)), letter->texts->keep(std::string(lock.identifier))};
-  request.token = letter->texts->keep(grant.token);
-  request.cause = ReleaseCause::kUndelivered;
-  letter->request = request;
-  letter->call = mail.letter->call;
-  letter->gives_back = true;
-  plan(Millis{0}, [this, letter] { process({.letter = letter, .floor = ports_.checker.floor()}); });
+  desk_->hang_up(connection);
 }
 
 // --- the journal ---

@@ -4,37 +4,27 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 
 #include "agenda.h"
 #include "authority/engine.h"
 #include "base/dice.h"
 #include "checker.h"
+#include "desk.h"
 #include "disk.h"
 #include "evidence.h"
 #include "journal/file_journal.h"
 #include "machine_clock.h"
 #include "network.h"
+#include "service.h"
 #include "story.h"
 #include "tally.h"
 
 namespace tenure::sim {
 
-// What a caller sends. A connection that it has given up is never used again.
-struct Mail {
-  std::uint64_t connection = 0;
-  std::shared_ptr<const Letter> letter;
-  std::uint64_t floor = 0;  // see Checker::floor
-  std::function<void(const Reply&)> reply_to{};
-  bool is_wired = false;  // over a connection that carries its answer itself
-};
-
 // One thread.
-class Server {
+class Server final : public Service {
  public:
   // The world around it, which outlives it.
   struct Ports {
@@ -48,9 +38,7 @@ class Server {
   };
 
   Server(const Settings& settings, Ports ports, std::uint64_t seed);
-  ~Server();
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  ~Server() override;
 
   // Starts on what is on the disk; if it fails it is tried again, until it succeeds.
   void start();
@@ -58,10 +46,10 @@ class Server {
   // Told when it ends; whether the power failed.
   void on_end(std::function<void(bool is_power_lost)> told) { on_end_ = std::move(told); }
 
-  // From the network. What arrives while it is down is lost.
-  void hear(const Mail& mail);
-  // A caller's connection is gone.
-  void hang_up(std::uint64_t connection);
+  [[nodiscard]] std::vector<std::string> addresses() const override { return {"server"}; }
+  [[nodiscard]] bool is_up_at(const std::string& /*address*/) const override { return is_up(); }
+  void hear(const Mail& mail) override;
+  void hang_up(std::uint64_t connection) override;
 
   // --- how it ends; each starts it again after a while ---
   void kill();
@@ -80,11 +68,6 @@ class Server {
   [[nodiscard]] const Engine& engine() const { return *engine_; }
 
  private:
-  struct Connection {
-    std::map<std::uint64_t, Ticket> waits;  // by the number of the case
-    std::optional<std::string> session;
-  };
-
   // Plans an event of this life, for when it is awake.
   void plan(Millis delay, std::function<void()> event);
   void fail_start(const Failure& failure);
@@ -92,13 +75,7 @@ class Server {
   void end_life(const char* how, const std::function<void()>& end);
 
   void note_frame(FrameNote note);
-  void process(const Mail& mail);
-  template <class R>
-  void process(const Mail& mail, const R& request);
-  void join(const Mail& mail, const JoinSession& request);
-  void leave(Connection& connection);
-  void answer(std::uint64_t number, const Mail& mail, Reply reply);
-  void give_back(const Mail& mail, const LockGrant& grant);
+  void open_desk();
   // What every call leaves to be done.
   void settle();
   void write();
@@ -121,8 +98,7 @@ class Server {
   std::unique_ptr<FileJournal> file_journal_;
   std::unique_ptr<NotedJournal> journal_;
   std::unique_ptr<Engine> engine_;
-  std::map<std::uint64_t, Connection> connections_;
-  std::set<std::uint64_t> gone_;  // connections that were hung up
+  std::unique_ptr<Desk> desk_;
   bool is_write_planned_ = false;
   bool is_due_earlier_ = false;
   std::uint64_t ticks_ = 0;  // the latest that was planned counts

@@ -11,7 +11,12 @@ namespace tenure::sim {
 namespace {
 
 constexpr std::string_view kFaultNames[] = {
-#define TENURE_X(symbol, text) text,
+#define TENURE_X(symbol, text, where) text,
+    TENURE_SIM_FAULTS(TENURE_X)
+#undef TENURE_X
+};
+constexpr Where kFaultPlaces[] = {
+#define TENURE_X(symbol, text, where) Where::where,
     TENURE_SIM_FAULTS(TENURE_X)
 #undef TENURE_X
 };
@@ -167,11 +172,17 @@ std::string Tally::table() const {
   return table;
 }
 
-std::vector<std::string> Tally::missing() const {
+std::vector<std::string> Tally::missing(Where where) const {
+  const auto is_elsewhere = [where](std::string_view kind, std::string_view name) {
+    if (kind != "fault") return false;
+    const auto* const found = std::ranges::find(kFaultNames, name);
+    const Where place = kFaultPlaces[found - std::begin(kFaultNames)];
+    return place != Where::kAny && place != where;
+  };
   std::vector<std::string> missing;
   for (const auto& [kind, counts] : by_kind()) {
     for (const auto& [name, count] : counts) {
-      if (count == 0) missing.push_back(fmt::format("{} '{}'", kind, name));
+      if (count == 0 && !is_elsewhere(kind, name)) missing.push_back(fmt::format("{} '{}'", kind, name));
     }
   }
   return missing;

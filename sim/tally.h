@@ -14,73 +14,103 @@
 
 namespace tenure::sim {
 
+// In which worlds something occurs.
+enum class Where : std::uint8_t { kAny, kServer, kCluster };
+
 // The one table of faults.
-#define TENURE_SIM_FAULTS(X)                                     \
-  X(kMessageDelayed, "message delayed")                          \
-  X(kMessageDropped, "message dropped")                          \
-  X(kMessageDoubled, "message doubled")                          \
-  X(kMessageReordered, "message overtaken by a later one")       \
-  X(kRequestRepeated, "request repeated by its caller")          \
-  X(kCallerCrashed, "caller crashed")                            \
-  X(kCallerStalled, "caller stalled past its lease")             \
-  X(kCallerHungUp, "caller hung up while it waited")             \
-  X(kGrantUndelivered, "grant undelivered")                      \
-  X(kLateClaim, "late claim")                                    \
-  X(kWrongToken, "claim with a wrong token")                     \
-  X(kRepeatedClaim, "claim made twice")                          \
-  X(kWrongOrder, "offset asked for out of order")                \
-  X(kForeignRequestId, "request id of another request")          \
-  X(kServerKilled, "server killed")                              \
-  X(kServerClosed, "server closed in order")                     \
-  X(kServerStalled, "server stalled")                            \
-  X(kMachineSuspended, "machine suspended")                      \
-  X(kUpkeepLate, "upkeep late")                                  \
-  X(kWallJumpedAhead, "wall clock jumped ahead")                 \
-  X(kWallJumpedBack, "wall clock jumped back")                   \
-  X(kClockDrifted, "clock drifted")                              \
-  X(kPowerLost, "power lost: nothing unsynced arrived")          \
-  X(kPowerLostLate, "power lost: everything unsynced arrived")   \
-  X(kPowerLostTorn, "power lost: writes torn")                   \
-  X(kPowerLostReordered, "power lost: writes reordered")         \
-  X(kPowerLostGarbage, "power lost: sectors garbled")            \
-  X(kPowerLostZeroed, "power lost: sectors zeroed")              \
-  X(kPowerLostInOperation, "power lost in a file operation")     \
-  X(kFileFailed, "file operation failed")                        \
-  X(kFileShortWrite, "write cut short")                          \
-  X(kFileNoSpace, "file operation without space")                \
-  X(kDiskFull, "disk full for a while")                          \
-  X(kDiskSlow, "disk slow")                                      \
-  X(kRefusedEarly, "lock refused before other frames")           \
-  X(kJournalFailed, "journal failed")                            \
-  X(kStartFailed, "start failed")                                \
-  X(kTailCut, "torn tail cut")                                   \
-  X(kSnapshotMade, "snapshot made")                              \
-  X(kSnapshotFailed, "snapshot failed")                          \
-  X(kSnapshotUsed, "start from a snapshot")                      \
-  X(kReplayUsed, "start from the journal alone")                 \
-  X(kRotRefused, "flipped bit: start refused")                   \
-  X(kRotHarmless, "flipped bit: state unharmed")                 \
-  X(kRotTail, "flipped bit: last batch taken for torn")          \
-  X(kTimeLeapt, "start with a wall clock set ahead")             \
-  X(kCallerDrifted, "caller's clock drifted")                    \
-  X(kConnectionCut, "connection cut")                            \
-  X(kConnectionSilent, "connection lost without a word")         \
-  X(kConnectionRefused, "connection refused")                    \
-  X(kCallRepeated, "call asked again, its answer lost")          \
-  X(kRepeatAnswered, "call asked again, and answered as before") \
-  X(kCallUnknown, "call given up, it may have happened")         \
-  X(kCallUnsent, "call given up, nothing was sent")              \
-  X(kWaitEnded, "wait ended before its time")                    \
-  X(kGrantEndedUnheard, "grant ended unheard, asked for anew")   \
-  X(kGrantCountedAnew, "grant counted anew after a wait")        \
-  X(kGrantTooLate, "grant came after its local deadline")        \
-  X(kDeadlinePassed, "local deadline passed")                    \
-  X(kRenewedInTime, "lease renewed before its deadline")         \
-  X(kRefusedHolder, "holder told that its lease is lost")        \
-  X(kForcedUnheard, "force asked again, its answer lost")
+#define TENURE_SIM_FAULTS(X)                                                 \
+  X(kMessageDelayed, "message delayed", kAny)                                \
+  X(kMessageDropped, "message dropped", kAny)                                \
+  X(kMessageDoubled, "message doubled", kAny)                                \
+  X(kMessageReordered, "message overtaken by a later one", kAny)             \
+  X(kRequestRepeated, "request repeated by its caller", kAny)                \
+  X(kCallerCrashed, "caller crashed", kAny)                                  \
+  X(kCallerStalled, "caller stalled past its lease", kAny)                   \
+  X(kCallerHungUp, "caller hung up while it waited", kAny)                   \
+  X(kGrantUndelivered, "grant undelivered", kAny)                            \
+  X(kLateClaim, "late claim", kAny)                                          \
+  X(kWrongToken, "claim with a wrong token", kAny)                           \
+  X(kRepeatedClaim, "claim made twice", kAny)                                \
+  X(kWrongOrder, "offset asked for out of order", kAny)                      \
+  X(kForeignRequestId, "request id of another request", kAny)                \
+  X(kServerKilled, "server killed", kServer)                                 \
+  X(kServerClosed, "server closed in order", kServer)                        \
+  X(kServerStalled, "server stalled", kServer)                               \
+  X(kMachineSuspended, "machine suspended", kServer)                         \
+  X(kUpkeepLate, "upkeep late", kAny)                                        \
+  X(kWallJumpedAhead, "wall clock jumped ahead", kAny)                       \
+  X(kWallJumpedBack, "wall clock jumped back", kAny)                         \
+  X(kClockDrifted, "clock drifted", kAny)                                    \
+  X(kPowerLost, "power lost: nothing unsynced arrived", kServer)             \
+  X(kPowerLostLate, "power lost: everything unsynced arrived", kServer)      \
+  X(kPowerLostTorn, "power lost: writes torn", kServer)                      \
+  X(kPowerLostReordered, "power lost: writes reordered", kServer)            \
+  X(kPowerLostGarbage, "power lost: sectors garbled", kServer)               \
+  X(kPowerLostZeroed, "power lost: sectors zeroed", kServer)                 \
+  X(kPowerLostInOperation, "power lost in a file operation", kServer)        \
+  X(kFileFailed, "file operation failed", kServer)                           \
+  X(kFileShortWrite, "write cut short", kServer)                             \
+  X(kFileNoSpace, "file operation without space", kServer)                   \
+  X(kDiskFull, "disk full for a while", kServer)                             \
+  X(kDiskSlow, "disk slow", kServer)                                         \
+  X(kRefusedEarly, "lock refused before other frames", kAny)                 \
+  X(kJournalFailed, "journal failed", kServer)                               \
+  X(kStartFailed, "start failed", kServer)                                   \
+  X(kTailCut, "torn tail cut", kServer)                                      \
+  X(kSnapshotMade, "snapshot made", kAny)                                    \
+  X(kSnapshotFailed, "snapshot failed", kAny)                                \
+  X(kSnapshotUsed, "start from a snapshot", kAny)                            \
+  X(kReplayUsed, "start from the journal alone", kAny)                       \
+  X(kRotRefused, "flipped bit: start refused", kServer)                      \
+  X(kRotHarmless, "flipped bit: state unharmed", kServer)                    \
+  X(kRotTail, "flipped bit: last batch taken for torn", kServer)             \
+  X(kTimeLeapt, "start with a wall clock set ahead", kAny)                   \
+  X(kCallerDrifted, "caller's clock drifted", kAny)                          \
+  X(kConnectionCut, "connection cut", kAny)                                  \
+  X(kConnectionSilent, "connection lost without a word", kAny)               \
+  X(kConnectionRefused, "connection refused", kAny)                          \
+  X(kCallRepeated, "call asked again, its answer lost", kAny)                \
+  X(kRepeatAnswered, "call asked again, and answered as before", kAny)       \
+  X(kCallUnknown, "call given up, it may have happened", kAny)               \
+  X(kCallUnsent, "call given up, nothing was sent", kAny)                    \
+  X(kWaitEnded, "wait ended before its time", kAny)                          \
+  X(kGrantEndedUnheard, "grant ended unheard, asked for anew", kAny)         \
+  X(kGrantCountedAnew, "grant counted anew after a wait", kAny)              \
+  X(kGrantTooLate, "grant came after its local deadline", kAny)              \
+  X(kDeadlinePassed, "local deadline passed", kAny)                          \
+  X(kRenewedInTime, "lease renewed before its deadline", kAny)               \
+  X(kRefusedHolder, "holder told that its lease is lost", kAny)              \
+  X(kForcedUnheard, "force asked again, its answer lost", kAny)              \
+  X(kNodeKilled, "node killed", kCluster)                                    \
+  X(kNodeClosed, "node closed in order", kCluster)                           \
+  X(kNodePaused, "node stood still", kCluster)                               \
+  X(kNodeCut, "node cut from etcd", kCluster)                                \
+  X(kEtcdAway, "etcd away for everybody", kCluster)                          \
+  X(kEtcdRequestLost, "request to etcd lost", kCluster)                      \
+  X(kEtcdReplyLost, "done by etcd, its reply lost", kCluster)                \
+  X(kEtcdCallDelayed, "call to etcd delayed", kCluster)                      \
+  X(kEtcdCallLate, "call to etcd delayed past a term", kCluster)             \
+  X(kEtcdCallOrphaned, "done by etcd when nobody waited any more", kCluster) \
+  X(kEtcdTxnRefused, "transaction whose conditions did not hold", kCluster)  \
+  X(kWatchCut, "watch cut off", kCluster)                                    \
+  X(kWatchCompacted, "watch of what is compacted", kCluster)                 \
+  X(kKeepingStopped, "no lease kept alive for a while", kCluster)            \
+  X(kGoneLeaseKept, "lease kept alive that was gone", kCluster)              \
+  X(kLeaseRevokedEarly, "lease of etcd ended early", kCluster)               \
+  X(kElected, "node elected", kCluster)                                      \
+  X(kLeadFailed, "node elected, and could not lead", kCluster)               \
+  X(kDeposed, "leader deposed", kCluster)                                    \
+  X(kTookOver, "follower took over", kCluster)                               \
+  X(kLeadsAgain, "leader elected again", kCluster)                           \
+  X(kAnswerByDeposed, "request refused by a deposed leader", kCluster)       \
+  X(kCallerMoved, "caller sent on to the leader", kCluster)                  \
+  X(kNobodyLeads, "request refused, nobody known to lead", kCluster)         \
+  X(kFollowed, "frames followed", kCluster)                                  \
+  X(kLoadedAnew, "state loaded anew", kCluster)                              \
+  X(kTermLostFrames, "term ended with frames that were lost", kCluster)
 
 enum class Fault : std::uint8_t {
-#define TENURE_X(symbol, text) symbol,
+#define TENURE_X(symbol, text, where) symbol,
   TENURE_SIM_FAULTS(TENURE_X)
 #undef TENURE_X
 };
@@ -103,8 +133,8 @@ class Tally {
   [[nodiscard]] std::vector<std::string> lines() const;
   void add(std::string_view line);
   [[nodiscard]] std::string table() const;
-  // What never happened.
-  [[nodiscard]] std::vector<std::string> missing() const;
+  // What never happened, and should have, in worlds of this kind.
+  [[nodiscard]] std::vector<std::string> missing(Where where) const;
 
  private:
   using Counts = std::map<std::string, std::uint64_t, std::less<>>;

@@ -90,7 +90,7 @@ void Worker::act() {
   if (dice_.one_in(3)) {
     const Claim& claim = dice_.pick(leases_);
     TaskExtension request{.task_id = keep(claim.name), .lease_id = keep(claim.token)};
-    if (dice_.one_in(2)) request.lease = Millis{dice_.between(100, 1500)};
+    if (dice_.one_in(2)) request.lease = some_lease();
     return ask(request);
   }
   const Claim claim = take(leases_);
@@ -107,7 +107,7 @@ void Worker::lease() {
   }
   if (request.queues.empty()) request.queues.push_back(keep("q0"));
   request.count = dice_.between(1, 3);
-  request.lease = Millis{dice_.one_in(60) ? 0 : dice_.between(100, 1500)};
+  request.lease = dice_.one_in(60) ? Millis{0} : some_lease();
   if (dice_.one_in(2)) request.request_id = keep(new_request_id());
   ask(
       request,

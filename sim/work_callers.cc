@@ -24,8 +24,7 @@ void Orchestrator::act() {
   if (dice_.one_in(8)) return stall(Millis{dice_.between(300, 2000)});
   if (dice_.one_in(5)) {
     const Claim& claim = dice_.pick(holds_);
-    return ask(WorkExtension{
-        .domain = keep(claim.name), .token = keep(claim.token), .lease = Millis{dice_.between(100, 1500)}});
+    return ask(WorkExtension{.domain = keep(claim.name), .token = keep(claim.token), .lease = some_lease()});
   }
   const Claim claim = take(holds_);
   remember(done_, claim);
@@ -39,7 +38,7 @@ void Orchestrator::acquire() {
   const bool in_turn = head != heads_.end() && !dice_.one_in(3);
   const Offset offset = in_turn ? head->second : Offset{dice_.one_in(6) ? next + 2 : ++next};
   WorkRequest request{.domain = keep(domain), .offset = offset};
-  if (!dice_.one_in(3)) request.lease = Millis{dice_.between(100, 1500)};
+  if (!dice_.one_in(3)) request.lease = some_lease();
   ask(request, [this, domain, offset](const Result<AcquireResult>& reply) {
     if (!reply) {
       // Another one's turn: now it knows.
@@ -127,7 +126,7 @@ void LockUser::act() {
   if (dice_.one_in(5)) {
     const Claim& claim = dice_.pick(holds_);
     LockExtension request{.lock = {"locks", keep(claim.name)}, .token = keep(claim.token)};
-    if (dice_.one_in(2)) request.lease = Millis{dice_.between(100, 1500)};
+    if (dice_.one_in(2)) request.lease = some_lease();
     return ask(request);
   }
   const Claim claim = take(holds_);
@@ -140,7 +139,7 @@ void LockUser::acquire() {
   LockAcquire request;
   request.lock = {"locks", keep(lock)};
   request.owner = keep(name_);
-  request.lease = Millis{dice_.one_in(60) ? 0 : dice_.between(100, 1500)};
+  request.lease = dice_.one_in(60) ? Millis{0} : some_lease();
   if (dice_.one_in(2)) request.request_id = keep(new_request_id());
   if (dice_.one_in(2)) request.session = keep("s-" + name_);
   ask(

@@ -1,5 +1,7 @@
 #include "world.h"
 
+#include "small_settings.h"
+
 namespace tenure::sim {
 namespace {
 
@@ -8,28 +10,12 @@ constexpr Instant kStart{1'700'000'000'000};
 constexpr Millis kRest{60'000};
 constexpr std::uint64_t kSeedStep = 1'000;
 
-// Small, so that every limit is met.
-Settings settings_of(Dice& dice) {
-  Settings settings;
-  settings.work_retries_max = static_cast<std::uint32_t>(dice.between(0, 2));
-  settings.retention_time = Millis{dice.between(1000, 6000)};
-  settings.retention_count = static_cast<std::uint64_t>(dice.one_in(2) ? 1000 : dice.between(10, 60));
-  if (dice.one_in(4)) settings.retention_bytes = static_cast<std::uint64_t>(dice.between(4000, 20'000));
-  settings.payload_bytes_max = 1000;
-  settings.backlog_max = 4;
-  settings.domains_max = 4;
-  settings.holds_max = 3;
-  settings.waiters_max = 2;
-  if (dice.one_in(4)) settings.state_bytes_max = static_cast<std::uint64_t>(dice.between(15'000, 60'000));
-  return settings;
-}
-
 }  // namespace
 
 World::World(std::uint64_t seed, Story::Listener listener)
     : seed_(seed),
       dice_(seed * kSeedStep),
-      settings_(settings_of(dice_)),
+      settings_(small_settings(dice_)),
       story_(agenda_, std::move(listener)),
       clock_(agenda_, kStart),
       disk_(tally_, seed * kSeedStep + 1),
@@ -37,7 +23,7 @@ World::World(std::uint64_t seed, Story::Listener listener)
       checker_(settings_, tally_),
       server_(settings_, {agenda_, story_, tally_, checker_, network_, clock_, disk_}, seed * kSeedStep + 4),
       cables_({agenda_, story_, tally_, server_, checker_, connections_}, seed * kSeedStep + 5) {
-  server_.on_end([this](bool is_power_lost) { cables_.end_all(is_power_lost); });
+  server_.on_end([this](bool is_power_lost) { cables_.end_all(server_.addresses().front(), is_power_lost); });
 }
 
 template <class C>

@@ -1,7 +1,7 @@
 // tenure-sim-planted BUG SEED | BUG A..B | --list
 //
 // Plants a bug, and runs a seed, telling its story; or looks for the first of the seeds that catches it, and fails if
-// none does. See docs/simulation.md.
+// none does. A bug of several nodes is looked for where there are several. See docs/simulation.md.
 #include <optional>
 #include <string>
 
@@ -15,6 +15,7 @@ namespace tenure {
 namespace {
 
 std::optional<PlantedBug> planted;
+bool is_of_cluster = false;
 
 }  // namespace
 
@@ -24,6 +25,8 @@ bool plant(std::string_view name) {
 #define TENURE_X(symbol, text) \
   if (name == (text)) planted = PlantedBug::symbol;
   TENURE_PLANTED(TENURE_X)
+  is_of_cluster = !planted.has_value();
+  TENURE_PLANTED_IN_CLUSTER(TENURE_X)
 #undef TENURE_X
   return planted.has_value();
 }
@@ -34,18 +37,20 @@ namespace {
 void list() {
 #define TENURE_X(symbol, text) fmt::print("{}\n", text);
   TENURE_PLANTED(TENURE_X)
+  TENURE_PLANTED_IN_CLUSTER(TENURE_X)
 #undef TENURE_X
 }
 
 int tell(std::uint64_t seed) {
-  const Outcome outcome = run_seed(seed, [](const std::string& line) { fmt::print("{}\n", line); });
+  const Outcome outcome =
+      world_kind(is_of_cluster).run_seed(seed, [](const std::string& line) { fmt::print("{}\n", line); });
   fmt::print("seed {}: {}\n", seed, outcome.breach.empty() ? "nothing broken" : outcome.breach);
   return outcome.breach.empty() ? 1 : 0;
 }
 
 int hunt(const std::string& bug, Seeds seeds) {
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {
-    const std::string breach = run_apart(seed);
+    const std::string breach = run_apart(world_kind(is_of_cluster), seed);
     if (breach.empty()) continue;
     fmt::print("{}: caught by seed {}: {}\n", bug, seed, breach);
     return 0;
