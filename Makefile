@@ -9,7 +9,7 @@ build = cmake --build --preset
 
 .PHONY: help
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: ## install the packages that building and testing need
@@ -21,6 +21,12 @@ run: setup ## build the server and run it on ./tenure-data, with its console
 	@$(build) release --target tenured tenure
 	@echo 'The console: http://127.0.0.1:8369/. In another terminal, to see something in it: build/release/bin/tenure demo --live'
 	@build/release/bin/tenured --data tenure-data
+
+.PHONY: run-cluster
+run-cluster: setup ## build the server and run three of it on three etcd, on loopback
+	@$(configure) release
+	@$(build) release --target tenured tenure
+	@scripts/run_cluster
 
 .PHONY: demo
 demo: setup ## build tenure and let it tell how it works
@@ -85,7 +91,7 @@ format: setup ## rewrite all C++ sources with clang-format
 	@scripts/lint --fix-format
 
 .PHONY: coverage
-coverage: setup ## branch coverage of core and recovery, which must be complete
+coverage: setup ## branch coverage of core, recovery and wire, which must be complete
 	@scripts/coverage
 
 .PHONY: fuzz

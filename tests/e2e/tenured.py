@@ -20,14 +20,16 @@ PATIENCE = 60  # seconds: for hangs, not for speed
 class Tenured:
     """A running server. Ends with the `with` block, however that ends."""
 
-    def __init__(self, *flags, folder=None, before=(), port=0):
+    def __init__(self, *flags, folder=None, before=(), port=0, http_port=0, journal=None):
+        """`journal` is a place in etcd, instead of a folder."""
         self.owns_folder = folder is None
         self.folder = folder or tempfile.mkdtemp(prefix="tenure-e2e-")
         self.lines = []
         self.addresses = []
         self.http_addresses = []
-        ports = ("--port", str(port), *FREE_PORTS[2:])
-        self.process = subprocess.Popen([*before, PROGRAM, "--data", self.folder, *ports, *flags],
+        place = ("--journal", journal) if journal else ("--data", self.folder)
+        ports = ("--port", str(port), "--http-port", str(http_port))
+        self.process = subprocess.Popen([*before, PROGRAM, *place, *ports, *flags],
                                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
                                         start_new_session=True)
         ready = threading.Event()
