@@ -126,6 +126,7 @@ TEST_F(HazelcastLocksTest, AMemberThatAnswersNonsenseIsLeftAndAskedAgain) {
 TEST_F(HazelcastLocksTest, AHoldThatCouldNotBeGivenBackGoesWithTheLast) {
   Settings settings = settings_for(member);
   settings.timeout = 1s;
+  settings.backoff_max = 20ms;  // it is back within the time of a call
   const auto locks = connect(settings);
   ASSERT_TRUE(locks->acquire(by("me")));
   const auto twice = locks->acquire(by("me"));
