@@ -10,6 +10,7 @@
 #include "authority/reception.h"
 #include "authority/shared_testing.h"
 #include "base/entropy.h"
+#include "server/log.h"
 
 namespace tenure::server {
 namespace {
@@ -84,6 +85,9 @@ class Machine {
 
 class NodeTest : public ::testing::Test {
  protected:
+  // Before there are threads that log, as in the server.
+  static void SetUpTestSuite() { set_up_log(LogLevel::kError, LogFormat::kText); }
+
   SharedMedium medium_;
   Machine first_{medium_, "a:1,2"};
   Machine second_{medium_, "b:1,2"};
