@@ -115,11 +115,12 @@ void EtcdElection::take_keep(Answer<Lease> answer, Millis sent) {
   if (answer->ttl <= Millis{0}) return lose_lease();
   ttl_ = answer->ttl;
   lease_until_ = sent + sure_part(ttl_);
+  must_look_ = true;  // whether that is so
 }
 
 void EtcdElection::lose_lease() {
   lease_ = 0;
-  lease_until_ = Millis{0};
+  lease_until_ = sure_until_ = Millis{0};
   is_announced_ = false;
   ask_soon();
 }
@@ -139,6 +140,8 @@ void EtcdElection::take_look(Answer<RangeAnswer> answer, Millis sent) {
     is_present = is_present || (members_.back().address == options_.address && pair.lease == lease_);
   }
   is_announced_ = is_announced_ && is_present;
+  const bool is_same_lease = leader && lease_ != 0 && leader->lease == lease_ && look_.lease == lease_;
+  if (is_same_lease) sure_until_ = std::max(sure_until_, look_.proves);
   learn_leader(std::move(leader), answer->revision);
   seen_ = std::max(seen_, sent);
   if (!watch_) watch_leader();
@@ -172,6 +175,7 @@ void EtcdElection::take_campaign(Answer<TxnAnswer> answer, Millis sent) {
                           .lease = campaign_lease_},
                  answer->revision);
     seen_ = std::max(seen_, sent);
+    if (campaign_lease_ == lease_) sure_until_ = std::max(sure_until_, campaign_proves_);
     return;
   }
   const auto& found = answer->otherwise.front().found;
@@ -205,14 +209,13 @@ bool EtcdElection::is_mine() const {
   return leader_ && lease_ != 0 && leader_->lease == lease_ && leader_->create_revision != given_up_;
 }
 
-Millis EtcdElection::certain() const { return is_mine() ? std::min(lease_until_, seen_ + sure_part(ttl_)) : Millis{0}; }
+Millis EtcdElection::certain() const { return is_mine() ? sure_until_ : Millis{0}; }
 
 std::string EtcdElection::why_deposed() const {
   if (lease_ == 0) return "its lease in etcd has ended";
   if (!leader_) return "its key in etcd is gone";
   if (!is_mine()) return fmt::format("{} leads since revision {}", leader_->value, leader_->create_revision);
-  return fmt::format("etcd has not confirmed it for {} ms",
-                     (now_ - std::min(seen_, lease_until_ - sure_part(ttl_))).count());
+  return fmt::format("etcd has not confirmed it for {} ms", (now_ - (sure_until_ - sure_part(ttl_))).count());
 }
 
 void EtcdElection::depose(const std::string& why, Reports& reports) {
@@ -250,7 +253,10 @@ void EtcdElection::judge(Reports& reports) {
 
 void EtcdElection::ask() {
   if (now_ >= next_beat_) beat();
+  if (must_look_ && !is_looking_) look();
   if (now_ < quiet_until_) return;
+  // It has heard by news alone that it leads.
+  if (is_mine() && sure_until_ <= now_ && lease_until_ > now_ && !is_looking_) look();
   if (lease_ != 0 && !is_announced_ && !is_announcing_) announce();
   const bool has_lease = lease_ != 0 && lease_until_ > now_;
   if (has_lease && known_ != 0 && !leader_ && !is_campaigning_ && now_ >= pause_until_) campaign();
@@ -267,11 +273,16 @@ void EtcdElection::beat() {
     is_keeping_ = true;
     store_.keep_alive(lease_, beat_, mail(&EtcdElection::take_keep));
   }
-  if (!is_looking_) {
-    is_looking_ = true;
-    store_.range({.keys = keys_.cluster()}, beat_, mail(&EtcdElection::take_look));
-  }
+  if (!is_looking_) look();
   is_announced_ = is_announced_ && announced_ == applied_;
+}
+
+// If the leader's key is still bound to the lease, that was not gone when it was last said to be kept alive.
+void EtcdElection::look() {
+  is_looking_ = true;
+  must_look_ = false;
+  look_ = {.lease = lease_, .proves = lease_until_};
+  store_.range({.keys = keys_.cluster()}, beat_, mail(&EtcdElection::take_look));
 }
 
 void EtcdElection::watch_leader() {
@@ -287,6 +298,7 @@ void EtcdElection::watch_leader() {
 void EtcdElection::campaign() {
   is_campaigning_ = true;
   campaign_lease_ = lease_;
+  campaign_proves_ = lease_until_;
   store_.txn({.conditions = {Compare::missing(keys_.leader())},
               .puts = {{.key = keys_.leader(), .value = options_.address, .lease = lease_}},
               .otherwise = {{.keys = KeyRange::one(keys_.leader())}}},

@@ -1,10 +1,9 @@
 // The election of a leader among nodes that share an etcd: the leader is whose lease the leader's key is bound to, and
 // that key's create revision is the epoch.
 //
-// Each beat, three to a term, a node keeps its lease alive and reads who is there. A leader is certain that it leads
-// until a term, less a margin, after it sent the older of the two questions that were answered last: the lease's, as
-// etcd may drop the key when that ends, and the key's, as etcd 3.4.23 was seen to keep leases alive that it had
-// revoked.
+// Each beat, three to a term, a node keeps its lease alive and then reads who is there. A leader is certain that it
+// leads until a term, less a margin, after it asked for its lease to be kept alive, once it has seen that its key was
+// there after that was answered: etcd 3.4.23 was seen to keep leases alive that it had revoked.
 #pragma once
 
 #include <atomic>
@@ -75,6 +74,7 @@ class EtcdElection final : public Election {
   // --- questions ---
   void ask() TENURE_REQUIRES(mutex_);
   void beat() TENURE_REQUIRES(mutex_);
+  void look() TENURE_REQUIRES(mutex_);
   void watch_leader() TENURE_REQUIRES(mutex_);
   void campaign() TENURE_REQUIRES(mutex_);
   void announce() TENURE_REQUIRES(mutex_);
@@ -96,7 +96,7 @@ class EtcdElection final : public Election {
 
   // The lease.
   LeaseId lease_ TENURE_GUARDED_BY(mutex_) = 0;
-  Millis lease_until_ TENURE_GUARDED_BY(mutex_){0};  // sure to last till then
+  Millis lease_until_ TENURE_GUARDED_BY(mutex_){0};  // by etcd's word it lasts till then
   Millis ttl_ TENURE_GUARDED_BY(mutex_){0};
   bool is_granting_ TENURE_GUARDED_BY(mutex_) = false;
   bool is_keeping_ TENURE_GUARDED_BY(mutex_) = false;
@@ -108,6 +108,15 @@ class EtcdElection final : public Election {
   Revision known_ TENURE_GUARDED_BY(mutex_) = 0;  // 0: nothing yet
   Millis seen_ TENURE_GUARDED_BY(mutex_){0};      // when the question was sent whose answer showed it
   bool is_looking_ TENURE_GUARDED_BY(mutex_) = false;
+  bool must_look_ TENURE_GUARDED_BY(mutex_) = false;
+  // What the look under way proves, if it finds the leader's key bound to this lease: that it lasts till then.
+  struct Look {
+    LeaseId lease = 0;
+    Millis proves{0};
+  };
+  Look look_ TENURE_GUARDED_BY(mutex_);
+  Millis campaign_proves_ TENURE_GUARDED_BY(mutex_){0};  // likewise, if it is done
+  Millis sure_until_ TENURE_GUARDED_BY(mutex_){0};       // proven
   std::unique_ptr<Watch> watch_ TENURE_GUARDED_BY(mutex_);
   std::uint64_t watches_ TENURE_GUARDED_BY(mutex_) = 0;  // begun so far: news of an older one do not count
 
