@@ -85,7 +85,7 @@ class Table {
   }
 
  private:
-  static constexpr std::uint64_t kLoad = 3;  // entries a bucket: few buckets have more than their line holds
+  static constexpr std::uint64_t kLoad = 2;  // entries a bucket: hardly one has more than its line holds
   static constexpr std::uint32_t kPlaces = 5;
 
   struct alignas(64) Bucket {
