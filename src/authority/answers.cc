@@ -109,9 +109,10 @@ void Engine::hand_over() {
   do_round([] {});
 }
 
-// A lock is released and granted to the next: two frames. With more of them others are on their way, too.
+// With so few everybody who asks is likely to wait for just these. With more of them others are on their way, too, and
+// their requests are read meanwhile.
 bool Engine::commit_here() {
-  constexpr std::uint64_t kFramesMax = 2;
+  constexpr std::uint64_t kFramesMax = 64;
   const Call call(*this);
   {
     const MutexLock lock(mutex_);
