@@ -204,7 +204,7 @@ Result<ReplyOf<Request>> Engine::process(const Request& request) {
 template <class Request>
 void Engine::touch(const Request& request) {
   if constexpr (std::is_same_v<Request, LeaseRequest>) {
-    see_worker(request.worker);
+    workers_.see(request.worker, now_);
     touch_queues(request.queues);
   } else if constexpr (std::is_same_v<Request, ListTasks>) {
     touch_queues({std::string_view(request.queue)});

@@ -33,6 +33,7 @@
 #include <tenure/settings.h>
 #include "authority/figures.h"
 #include "authority/requests.h"
+#include "authority/seen_workers.h"
 #include "authority/waiters.h"
 #include "authority/wishes.h"
 #include "base/clock.h"
@@ -199,10 +200,6 @@ class Engine final : private Journal::Listener {
     Millis grace{0};
     Instant ends_at = kNever;
   };
-  struct SeenWorker {
-    Instant last;
-    Instant sorted;  // its place among those by age, which may be a little older
-  };
   // An answer that waits for the journal; given a failure, it answers that instead.
   using Answer = absl::AnyInvocable<void(const Failure*)>;
   struct Pending {
@@ -320,7 +317,6 @@ class Engine final : private Journal::Listener {
   void touch_lock(const LockName& lock) TENURE_REQUIRES(mutex_);
   template <class Request>
   void touch(const Request& request) TENURE_REQUIRES(mutex_);
-  void see_worker(std::string_view worker) TENURE_REQUIRES(mutex_);
   Result<GetTask::Reply> look(const GetTask& query) TENURE_REQUIRES(mutex_);
   Result<GetHistory::Reply> look(const GetHistory& query) TENURE_REQUIRES(mutex_);
   Result<ListTasks::Reply> look(const ListTasks& query) TENURE_REQUIRES(mutex_);
@@ -421,8 +417,7 @@ class Engine final : private Journal::Listener {
   // When queues that are waited for have their next delayed task; one instant each.
   absl::btree_set<std::pair<Instant, std::string>> promotions_ TENURE_GUARDED_BY(mutex_);
   absl::btree_map<std::string, Instant, std::less<>> promotion_of_ TENURE_GUARDED_BY(mutex_);
-  absl::btree_map<std::string, SeenWorker, std::less<>> workers_ TENURE_GUARDED_BY(mutex_);
-  absl::btree_set<std::pair<Instant, std::string>> workers_by_age_ TENURE_GUARDED_BY(mutex_);
+  SeenWorkers workers_ TENURE_GUARDED_BY(mutex_);
   Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;  // what run_due last said
   std::function<void()> wake_ TENURE_GUARDED_BY(mutex_);
   std::function<void(const Failure& failure)> tell_failure_ TENURE_GUARDED_BY(mutex_);

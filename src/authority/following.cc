@@ -188,7 +188,6 @@ void Engine::forget_soft_state() {
   promotions_.clear();
   promotion_of_.clear();
   workers_.clear();
-  workers_by_age_.clear();
   freed_queues_.clear();
   freed_locks_.clear();
   ended_tasks_.clear();

@@ -10,9 +10,6 @@ namespace {
 
 // Leases that a request may have to expire in one go.
 constexpr int kExpirySlice = 256;
-// Workers remembered for display; beyond it the one not seen for longest goes.
-constexpr std::size_t kWorkersMax = 10'000;
-constexpr Millis kWorkerAgeStep = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -59,24 +56,6 @@ void Engine::touch_lock(const LockName& lock) {
   } else if (found->is_bound && is_over(found->session())) {
     commit(LockBook::decide_disconnection(*found));
   }
-}
-
-void Engine::see_worker(std::string_view worker) {
-  auto found = workers_.find(worker);
-  if (found == workers_.end()) {
-    if (workers_.size() == kWorkersMax) {
-      workers_.erase(workers_by_age_.begin()->second);
-      workers_by_age_.erase(workers_by_age_.begin());
-    }
-    found = workers_.emplace(std::string(worker), SeenWorker()).first;
-  } else {
-    found->second.last = now_;
-    // Whoever leases all the time is not sorted anew each time.
-    if (now_ - found->second.sorted < kWorkerAgeStep) return;
-    workers_by_age_.erase({found->second.sorted, found->first});
-  }
-  found->second = {.last = now_, .sorted = now_};
-  workers_by_age_.insert({now_, found->first});
 }
 
 // --- queries ---
@@ -127,13 +106,15 @@ Result<WorkerPage> Engine::look(const ListWorkers& query) {
   const bool from_start = paging.cursor == "0";
   if (!from_start && !paging.cursor.starts_with('>')) return unknown_cursor(paging.cursor);
   WorkerPage page{.cursor = "0", .workers = {}};
-  auto next = from_start ? workers_.begin() : workers_.upper_bound(paging.cursor.substr(1));
-  for (; next != workers_.end(); ++next) {
+  const auto& workers = workers_.by_name();
+  auto next = from_start ? workers.begin() : workers.upper_bound(paging.cursor.substr(1));
+  for (; next != workers.end(); ++next) {
     if (std::ssize(page.workers) == paging.count) {
       page.cursor = ">" + page.workers.back().worker;
       break;
     }
-    page.workers.push_back({next->first, state_->tasks().leases_of(next->first), next->second.last});
+    const SeenWorkers::Worker& worker = *next->second;
+    page.workers.push_back({worker.name, state_->tasks().leases_of(worker.name), worker.last});
   }
   return page;
 }

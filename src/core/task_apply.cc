@@ -53,6 +53,7 @@ TaskBook::TaskBook(Common& common) : common_(common), requests_(Remembered::kTas
 TaskBook::~TaskBook() {
   tasks_.visit_all([](Task& task) { Task::destroy(&task); });
   lines_.visit_all([](KeyLine& line) { delete &line; });
+  lessees_.visit_all([](Lessee& lessee) { delete &lessee; });
 }
 
 // --- bookkeeping ---
@@ -238,8 +239,24 @@ Broken TaskBook::check_lease(const Task* task, Token lease_id) const {
 }
 
 void TaskBook::hold_lease(Task& task) {
-  leases_.insert(*task.story, hash_of(task.current().token.fence));
-  ++leases_by_worker_[task.current().worker];
+  Story& story = *task.story;
+  const std::string& name = task.current().worker;
+  story.lessee = lessee(name);
+  if (story.lessee == nullptr) {
+    story.lessee = new Lessee;
+    story.lessee->name = name;
+    lessees_.insert(*story.lessee, hash_of(name));
+  }
+  ++story.lessee->leases;
+  leases_.insert(story, hash_of(task.current().token.fence));
+}
+
+void TaskBook::give_up_lease(Story& story) {
+  leases_.remove(story);
+  Lessee* const lessee = std::exchange(story.lessee, nullptr);
+  if (--lessee->leases > 0) return;
+  lessees_.remove(*lessee);
+  delete lessee;
 }
 
 void TaskBook::end_attempt(Task& task, AttemptOutcome outcome, std::string_view reason, Instant stamp) {
@@ -249,9 +266,7 @@ void TaskBook::end_attempt(Task& task, AttemptOutcome outcome, std::string_view 
   attempt.ended_at = stamp;
   attempt.reason = reason;
   changed(attempt);
-  leases_.remove(*task.story);
-  const auto worker = leases_by_worker_.find(attempt.worker);
-  if (--worker->second == 0) leases_by_worker_.erase(worker);
+  give_up_lease(*task.story);
 }
 
 // The task's last change: into the archive, and out of its key's line.

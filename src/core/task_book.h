@@ -65,6 +65,12 @@ struct Attempt {
   }
 };
 
+// Somebody who holds leases.
+struct Lessee : TableLink<Lessee> {
+  std::string name;
+  std::uint64_t leases = 0;
+};
+
 // What a task has beyond waiting: its lease, its attempts, its end. Made when first needed.
 struct Story : Keepsake, TableLink<Story> {
   explicit Story(Task& of) : Keepsake(Remembered::kTask), task(of) {}
@@ -72,9 +78,10 @@ struct Story : Keepsake, TableLink<Story> {
   Task& task;
   Digest digest;  // the task's part of the state's
   Alarm alarm;
-  Instant expires_at;  // these three are the current lease's
+  Instant expires_at;  // these four are the current lease's
   Instant window_ends_at;
   Millis lease_time{0};
+  Lessee* lessee = nullptr;
   std::uint32_t late_unknown = 0;  // refused reports whose lease id is none of the attempts'
   bool has_result = false;
   bool has_reason = false;
@@ -316,6 +323,7 @@ class TaskBook {
   [[nodiscard]] std::vector<TaskLease> repeat_leases(const TaskAnswer& answer, Instant now) const;
   [[nodiscard]] static TaskLease lease_of(const Task& task, Instant now);
   [[nodiscard]] const Story* lease(Fence fence) const;
+  [[nodiscard]] Lessee* lessee(std::string_view name) const;
 
   // What `apply` uses.
   Task* find_mutable(std::string_view task_id) { return const_cast<Task*>(find(task_id)); }
@@ -336,6 +344,7 @@ class TaskBook {
   void leave_line(Task& task, Instant stamp);
   void lead_line(Task& task, Instant stamp);
   void hold_lease(Task& task);
+  void give_up_lease(Story& story);
   [[nodiscard]] static std::uint64_t footprint(const Task& task);
   [[nodiscard]] static std::uint64_t footprint(const Queue& queue);
   [[nodiscard]] Broken check_lease(const Task* task, Token lease_id) const;
@@ -354,7 +363,7 @@ class TaskBook {
   Table<KeyLine> lines_;
   Table<Story> leases_;  // current leases by fence
   Deadlines<Queue> expiries_;
-  absl::btree_map<std::string, std::uint64_t, std::less<>> leases_by_worker_;
+  Table<Lessee> lessees_;
   // Ready tasks, while many are loaded. They come in the order of their ids, which is any order to their queues: there
   // they are put when all are known, one behind the other.
   struct Arrival {

@@ -21,6 +21,11 @@ const Story* TaskBook::lease(Fence fence) const {
   return leases_.find(hash, [&](const Story& story) { return story.task.current().token.fence == fence; });
 }
 
+Lessee* TaskBook::lessee(std::string_view name) const {
+  return lessees_.find(static_cast<std::uint32_t>(hash64(name)),
+                       [&](const Lessee& other) { return other.name == name; });
+}
+
 const Queue* TaskBook::find_queue(std::string_view name) const {
   const auto found = queues_.find(name);
   return found == queues_.end() ? nullptr : found->second.get();
@@ -258,8 +263,8 @@ Result<QueuePage> TaskBook::queues(const Paging& paging) const {
 }
 
 std::uint64_t TaskBook::leases_of(std::string_view worker) const {
-  const auto found = leases_by_worker_.find(worker);
-  return found == leases_by_worker_.end() ? 0 : found->second;
+  const Lessee* found = lessee(worker);
+  return found == nullptr ? 0 : found->leases;
 }
 
 }  // namespace tenure
