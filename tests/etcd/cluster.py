@@ -45,10 +45,10 @@ def await_true(what, condition, patience=PATIENCE):
 
 
 class Etcd:
-    """Three members. They end with the `with` block."""
+    """Three members, with their data in a temporary folder, in `within` if that is given. They end with the `with` block."""
 
-    def __init__(self, size=3):
-        self.folder = tempfile.mkdtemp(prefix="tenure-etcd-")
+    def __init__(self, size=3, within=None):
+        self.folder = tempfile.mkdtemp(prefix="tenure-etcd-", dir=within)
         self.client_ports = free_ports(size * 2)
         self.peer_ports = self.client_ports[size:]
         self.client_ports = self.client_ports[:size]
@@ -96,6 +96,18 @@ class Etcd:
         except OSError:
             return False
 
+    def addresses(self):
+        return [f"127.0.0.1:{port}" for port in self.client_ports]
+
+    def leader(self):
+        """The address of the member that leads the others."""
+        for address in self.addresses():
+            with urllib.request.urlopen(f"http://{address}/v3/maintenance/status", data=b"{}", timeout=2) as reply:
+                status = json.load(reply)
+            if status["leader"] == status["header"]["member_id"]:
+                return address
+        raise AssertionError("no member of etcd leads")
+
     def log_of(self, member):
         return pathlib.Path(f"{self.folder}/m{member}.log").read_text(encoding="utf-8", errors="replace")
 
@@ -108,20 +120,21 @@ class Etcd:
 
 
 class Node:
-    """One tenured, which reaches each member of etcd through a proxy of its own."""
+    """One tenured, which reaches each member of etcd through a proxy of its own; or directly, and is never cut off."""
 
-    def __init__(self, etcd, flags):
+    def __init__(self, etcd, flags, is_direct=False):
         self.port, self.http_port = free_ports(2)
         self.flags = flags
-        self.proxies = [Proxy() for _ in etcd.client_ports]
+        self.proxies = [] if is_direct else [Proxy() for _ in etcd.client_ports]
         for proxy, port in zip(self.proxies, etcd.client_ports):
             proxy.target = ("127.0.0.1", port)
             proxy.__enter__()
+        self.members = etcd.addresses() if is_direct else [f"127.0.0.1:{proxy.port}" for proxy in self.proxies]
         self.server = None
 
     def start(self):
-        members = ",".join(f"127.0.0.1:{proxy.port}" for proxy in self.proxies)
-        self.server = Tenured(*self.flags, port=self.port, http_port=self.http_port, journal=f"etcd://{members}/tenure")
+        self.server = Tenured(*self.flags, port=self.port, http_port=self.http_port,
+                              journal=f"etcd://{','.join(self.members)}/tenure")
 
     def kill(self):
         if self.server:
@@ -165,8 +178,8 @@ class Node:
 class Cluster:
     """Nodes on an etcd. They end with the `with` block."""
 
-    def __init__(self, etcd, size=3, flags=()):
-        self.nodes = [Node(etcd, flags) for _ in range(size)]
+    def __init__(self, etcd, size=3, flags=(), is_direct=False):
+        self.nodes = [Node(etcd, flags, is_direct) for _ in range(size)]
 
     def __enter__(self):
         for node in self.nodes:
