@@ -66,8 +66,9 @@ void Node::open() {
       dice_.roll(1'000'000'000));
   if (is_calm_) store_->calm();
   if (cut_until_ > ports_.agenda.now()) store_->cut();
-  election_ = std::make_unique<etcd::EtcdElection>(*store_, clock_, cluster_keys(),
-                                                   etcd::EtcdElection::Options{.address = address_, .term = kTerm});
+  election_ = std::make_unique<etcd::EtcdElection>(
+      *store_, clock_, cluster_keys(),
+      etcd::EtcdElection::Options{.address = address_, .records = std::variant_size_v<Record>, .term = kTerm});
   etcd_journal_ = std::make_unique<etcd::EtcdJournal>(
       *store_, cluster_keys(), *journal_entropy_,
       etcd::EtcdJournal::Options{.batch_bytes = kBatchBytes,

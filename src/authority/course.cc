@@ -1,6 +1,7 @@
 #include "authority/course.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,6 +58,7 @@ Millis Course::step() {
   }
   const Millis due = ports_.election.tick(*this);
   if (std::exchange(must_resign_, false)) ports_.election.resign();
+  mind_oldest();
   ports_.engine.go_on();
   // A leader has more than is durable.
   ports_.election.tell_applied(role() == Role::kLeader ? ports_.journal.durable() : ports_.engine.applied());
@@ -116,6 +118,7 @@ void Course::on_elected(std::uint64_t epoch) {
     lost_.reset();
   }
   const Millis began = ports_.clock.boot();
+  mind_oldest();
   if (const auto led = ports_.engine.lead(epoch); !led) {
     tell(Turn::kLeadFailed, fmt::format("epoch {}: {}", epoch, led.error().message));
     must_resign_ = true;
@@ -127,6 +130,15 @@ void Course::on_elected(std::uint64_t epoch) {
   }
   take_role(Role::kLeader);
   tell(Turn::kLeads, fmt::format("epoch {}, {} ms after it was elected", epoch, (ports_.clock.boot() - began).count()));
+}
+
+// One that joins later, and has missed what it cannot read, ends when it reads it.
+void Course::mind_oldest() {
+  Election::Member oldest{.address = "", .records = std::numeric_limits<std::uint64_t>::max()};
+  for (Election::Member& member : ports_.election.members()) {
+    if (member.records < oldest.records) oldest = std::move(member);
+  }
+  ports_.engine.write_for(oldest.records, fmt::format("{} (version {})", oldest.address, oldest.version));
 }
 
 void Course::on_deposed(const std::string& why) {

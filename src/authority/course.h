@@ -67,6 +67,7 @@ class Course final : private Election::Listener {
   void on_leader(const std::optional<Election::Leader>& leader) override;
 
   [[nodiscard]] bool must_read() TENURE_EXCLUDES(mutex_);
+  void mind_oldest();
   void follow();
   void end_term(const std::string& why);
   void take_role(Role role) TENURE_EXCLUDES(mutex_);

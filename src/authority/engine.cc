@@ -228,12 +228,20 @@ Result<ReplyOf<Request>> Engine::decide_and_commit(const Request& request) {
     if (request.session && !is_known) {
       LockAcquire bound = request;
       bound.grace = sessions_.find(*request.session)->second.grace;
-      auto verdict = decide(*state_, bound, moment());
-      commit(verdict.records);
-      return std::move(verdict.reply);
+      return commit_if_readable(decide(*state_, bound, moment()));
     }
   }
-  auto verdict = decide(*state_, request, moment());
+  return commit_if_readable(decide(*state_, request, moment()));
+}
+
+// While others are not upgraded yet, a node may be asked for what they could not read.
+template <class Reply>
+Result<Reply> Engine::commit_if_readable(Verdict<Reply> verdict) {
+  for (const Record& record : verdict.records) {
+    if (record.index() < readable_) continue;
+    return fail_with(ErrorCode::kUnavailable, "this needs {}, which node {} does not know: upgrade it first",
+                     name_of(record), oldest_);
+  }
   commit(verdict.records);
   return std::move(verdict.reply);
 }

@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <absl/container/btree_map.h>
@@ -86,6 +87,9 @@ class Engine final : private Journal::Listener {
   void depose(const std::string& why) TENURE_EXCLUDES(mutex_);
   // What is answered while it stands by.
   void refuse_with(const Failure& refusal) TENURE_EXCLUDES(mutex_);
+  // Of those who take part this node knows the fewest types of records, the first so many: what needs another one is
+  // refused, and changes nothing, until it knows more or is gone.
+  void write_for(std::uint64_t records, const std::string& node) TENURE_EXCLUDES(mutex_);
   // Leadership may be certain again: gives what was held back.
   void go_on() TENURE_EXCLUDES(mutex_);
   [[nodiscard]] bool is_leading() const TENURE_EXCLUDES(mutex_);
@@ -229,6 +233,8 @@ class Engine final : private Journal::Listener {
   Result<ReplyOf<Request>> process(const Request& request) TENURE_REQUIRES(mutex_);
   template <class Request>
   Result<ReplyOf<Request>> decide_and_commit(const Request& request) TENURE_REQUIRES(mutex_);
+  template <class Reply>
+  Result<Reply> commit_if_readable(Verdict<Reply> verdict) TENURE_REQUIRES(mutex_);
   template <class Request>
   std::optional<Failure> settle_waiting(const Request& request) TENURE_REQUIRES(mutex_);
   template <class Wish, class PrintOf>
@@ -383,6 +389,8 @@ class Engine final : private Journal::Listener {
   Failure refusal_ TENURE_GUARDED_BY(mutex_);              // while it stands by
   std::optional<Failure> lost_ TENURE_GUARDED_BY(mutex_);  // what the journal said in this term
   bool is_held_back_ TENURE_GUARDED_BY(mutex_) = false;    // an answer, since leadership was not certain
+  std::uint64_t readable_ TENURE_GUARDED_BY(mutex_) = std::variant_size_v<Record>;  // types of records, by all nodes
+  std::string oldest_ TENURE_GUARDED_BY(mutex_);                                    // the node that knows no more
   Instant now_ TENURE_GUARDED_BY(mutex_);
   std::string scratch_ TENURE_GUARDED_BY(mutex_);
   std::string payload_ TENURE_GUARDED_BY(mutex_);

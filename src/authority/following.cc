@@ -31,6 +31,12 @@ void Engine::refuse_with(const Failure& refusal) {
   if (!is_leading_) failure_ = refusal_;
 }
 
+void Engine::write_for(std::uint64_t records, const std::string& node) {
+  const MutexLock lock(mutex_);
+  readable_ = records;
+  oldest_ = node;
+}
+
 bool Engine::is_leading() const {
   const MutexLock lock(mutex_);
   return is_leading_ && !failure_;

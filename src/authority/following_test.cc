@@ -132,6 +132,45 @@ TEST_F(FollowingTest, WhoeverListensIsToldOfFramesOfOthers) {
   EXPECT_THAT(World::names_in(frames.front().payload), ElementsAre("LockGranted"));
 }
 
+// --- nodes of several versions ---
+
+TEST_F(FollowingTest, WhatANodeCouldNotReadIsNotWritten) {
+  const std::uint64_t unknown = Record(record::QueuePaused{}).index();
+  first_.engine->write_for(unknown, "b:1 (version 0.0.9)");
+  first_.lead();
+  const Digest before = first_.digest();
+  const auto refused = first_.ask(QueuePause{.queue = "q"});
+  EXPECT_EQ("UNAVAILABLE", word(refused));
+  EXPECT_EQ("this needs QueuePaused, which node b:1 (version 0.0.9) does not know: upgrade it first", why(refused));
+  EXPECT_EQ(before, first_.digest());
+  EXPECT_EQ(0U, medium_.size());
+  first_.acquire("o");
+  EXPECT_THAT(first_.records(0), ElementsAre("LockGranted"));
+
+  first_.engine->write_for(unknown + 1, "b:1 (version 0.1.0)");
+  EXPECT_TRUE(first_.ask(QueuePause{.queue = "q"}).has_value());
+  EXPECT_EQ("UNAVAILABLE", word(first_.ask(QueuePause{.queue = "q", .paused = false})));
+  EXPECT_THAT(first_.records(1), ElementsAre("QueuePaused"));
+}
+
+TEST_F(FollowingTest, WhoeverWaitedForSomethingNewIsToldWhenItsTurnComes) {
+  first_.lead();
+  first_.acquire("o");
+  LockWaiting waiting;
+  EXPECT_NE(0U, first_.engine->wait(acquire_by("p"), 10min, waiting.callback()));
+  first_.engine->write_for(Record(record::LockGranted{}).index(), "b:1");
+  first_.pass(61s);  // the lease expires, which all know
+  EXPECT_EQ("UNAVAILABLE", word(waiting.answer()));
+}
+
+TEST_F(FollowingTest, WhatANewerVersionHasWrittenEndsAnOlderOne) {
+  medium_.append(medium_.elect(), {{kStart, std::string("\x46\x00", 2)}});  // type 70, with no fields
+  const auto refused = second_.engine->catch_up();
+  EXPECT_EQ("INVALID", word(refused));
+  EXPECT_EQ("sequence number 1: unknown record type 70: a newer version has written it, upgrade this one",
+            why(refused));
+}
+
 // --- taking over ---
 
 TEST_F(FollowingTest, TheNextLeaderGoesOnWhereTheLastOneWas) {

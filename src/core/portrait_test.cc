@@ -71,7 +71,8 @@ TEST(PortraitTest, IsShownAsJson) {
 
 TEST(PortraitTest, AnUnknownOneIsRefused) {
   ByteReader in(std::string_view("\x63\x00", 2));
-  EXPECT_EQ("unknown portrait type 99", decode_portrait(in).error().message);
+  EXPECT_EQ("unknown portrait type 99: a newer version has written it, upgrade this one",
+            decode_portrait(in).error().message);
 }
 
 // What is wrong with the last of them; null: nothing.

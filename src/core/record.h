@@ -528,7 +528,10 @@ struct DigestTaken {
 
 }  // namespace record
 
-// The order is that of the type numbers; numbers 1-19 are tasks, 20-39 work, 40-59 locks, 60 and up the system.
+// In the order in which they came, which new ones continue whatever their number: a version that knows so many types
+// knows the first so many. Numbers 1-19 are tasks, 20-39 work, 40-59 locks, 60 and up the system. What an older version
+// would read otherwise is a new type, not a new field; and what no request asks for (expiry, forgetting, digests) is
+// told in these 27 types, which all versions know.
 using Record = std::variant<record::TaskCreated, record::LeaseGranted, record::LeaseExtended, record::TaskCompleted,
                             record::TaskFailed, record::TaskCancelled, record::LeaseExpired, record::TaskDead,
                             record::WorkAcquired, record::WorkEnqueued, record::WorkSucceeded, record::WorkRetried,

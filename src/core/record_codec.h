@@ -38,7 +38,7 @@ std::string to_json(const Record& record);
 
 std::string_view name_of(const Record& record);
 
-// All record names, in the order of their numbers.
+// All record names, in the order in which they came.
 const std::vector<std::string_view>& record_names();
 
 }  // namespace tenure

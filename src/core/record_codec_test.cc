@@ -12,6 +12,7 @@ namespace tenure {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // --- every record, with any values ---
 
@@ -222,12 +223,13 @@ TEST(RecordCodecTest, DecodesRecordsOneBehindTheOther) {
 }
 
 TEST(RecordCodecTest, RefusesAnUnknownRecordType) {
-  EXPECT_EQ("unknown record type 19", ByHand(19).fault());
-  EXPECT_EQ("unknown record type 0", ByHand(0).fault());
+  EXPECT_EQ("unknown record type 19: a newer version has written it, upgrade this one", ByHand(19).fault());
+  EXPECT_THAT(ByHand(0).fault(), StartsWith("unknown record type 0:"));
 }
 
 TEST(RecordCodecTest, RefusesAnUnknownRequiredField) {
-  EXPECT_EQ("TaskDead: unknown required field 9", ByHand(8).text(1, "T1").text(2, "why").text(9, "new").fault());
+  EXPECT_THAT(ByHand(8).text(1, "T1").text(2, "why").text(9, "new").fault(),
+              StartsWith("TaskDead: unknown required field 9:"));
 }
 
 TEST(RecordCodecTest, RefusesAnUnknownFieldOfUnknownKind) {
@@ -286,14 +288,15 @@ TEST(RecordCodecTest, RefusesAFieldThatIsCutShortAndSaysWhich) {
 
 TEST(RecordCodecTest, RefusesAFaultWithinANestedValue) {
   EXPECT_EQ("TaskCreated: field retries: expected, but missing", ByHand(1).text(4, "").fault());
-  EXPECT_EQ("TaskCreated: unknown required field 4", ByHand(1).text(4, "\x24\x01").fault());
+  EXPECT_THAT(ByHand(1).text(4, "\x24\x01").fault(), StartsWith("TaskCreated: unknown required field 4:"));
   EXPECT_EQ("TaskCreated: field id: the bytes end within it", ByHand(1).text(5, "\x0d\x03x", 0).fault());
 }
 
 TEST(RecordCodecTest, RefusesGarbageBehindTheFields) {
   EXPECT_EQ("TaskDead: the bytes end within a field's tag",
             ByHand(8).text(1, "T1").text(2, "why").raw("\xff\xff").fault());
-  EXPECT_EQ("TaskDead: unknown required field 15", ByHand(8).text(1, "T1").text(2, "why").raw("\x7f").fault());
+  EXPECT_THAT(ByHand(8).text(1, "T1").text(2, "why").raw("\x7f").fault(),
+              StartsWith("TaskDead: unknown required field 15:"));
 }
 
 TEST(RecordCodecTest, RefusesNothingAtAll) { EXPECT_EQ("the bytes end within a record", fault_of("")); }

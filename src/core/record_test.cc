@@ -137,14 +137,13 @@ std::vector<std::uint32_t> types_of(std::type_identity<std::variant<T...>>) {
   return {T::kType...};
 }
 
-TEST(RecordTest, TypeNumbersAscendAndAreUnique) {
+TEST(RecordTest, TypeNumbersAreUnique) {
   const auto types = types_of(std::type_identity<Record>{});
-  EXPECT_TRUE(std::ranges::is_sorted(types, std::less_equal<>()) || std::ranges::adjacent_find(types) == types.end());
   EXPECT_EQ(types.size(), std::set(types.begin(), types.end()).size());
-  EXPECT_TRUE(std::ranges::is_sorted(types));
 }
 
-// The numbers are kept for ever: whoever changes one must change this test, and should not.
+// The numbers are kept for ever, and so is the order: whoever changes one must change this test, and should not. New
+// ones come last.
 TEST(RecordTest, TypeNumbersAreWhatTheyAlwaysWere) {
   EXPECT_THAT(types_of(std::type_identity<Record>{}),
               testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 24, 25, 26, 27, 40, 41, 42, 43, 44, 45, 60,

@@ -26,6 +26,9 @@ namespace tenure::table_codec {
 
 enum Kind : std::uint8_t { kVarint = 0, kBytes = 1 };
 
+// Of what is not known here.
+inline constexpr std::string_view kNewer = "a newer version has written it, upgrade this one";
+
 template <class T>
 concept Nested = requires { T::table(); };
 
@@ -206,7 +209,7 @@ bool read_value(ByteReader& in, std::string_view name, T& value, std::string& fa
 // Skips a field that this version does not know.
 inline bool skip_value(ByteReader& in, std::uint64_t tag, std::string& fault) {
   if ((tag & 4) != 0) {
-    fault = fmt::format("unknown required field {}", tag >> 3);
+    fault = fmt::format("unknown required field {}: {}", tag >> 3, kNewer);
     return false;
   }
   if ((tag & 3) == kVarint) {
@@ -380,7 +383,7 @@ Result<Variant> decode_any(ByteReader& in, std::string_view what) {
     }
     return true;
   });
-  if (!known) decoded = fail_with(ErrorCode::kInvalid, "unknown {} type {}", what, type);
+  if (!known) decoded = fail_with(ErrorCode::kInvalid, "unknown {} type {}: {}", what, type, kNewer);
   return decoded;
 }
 

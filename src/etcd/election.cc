@@ -19,8 +19,8 @@ constexpr Millis kLeavePatience{1'000};
 // How long a lease is sure to last, by this node's clock: clocks differ in speed, too.
 Millis sure_part(Millis ttl) { return ttl - ttl / 10; }
 
-std::string presence_text(std::uint64_t records, std::uint64_t applied) {
-  return fmt::format("{} {}", records, applied);
+std::string presence_text(const EtcdElection::Options& options, std::uint64_t applied) {
+  return fmt::format("{} {} {}", options.records, applied, options.version);
 }
 
 // What another version may tell besides does not matter here.
@@ -29,6 +29,7 @@ Election::Member member_of(std::string_view address, std::string_view presence) 
   const auto words = split(presence, ' ');
   member.records = parse_decimal(words[0]).value_or(0);
   if (words.size() > 1) member.applied = parse_decimal(words[1]).value_or(0);
+  if (words.size() > 2) member.version = words[2];
   return member;
 }
 
@@ -308,10 +309,9 @@ void EtcdElection::campaign() {
 void EtcdElection::announce() {
   is_announcing_ = true;
   announced_ = applied_;
-  store_.txn({.puts = {{.key = keys_.node(options_.address),
-                        .value = presence_text(options_.records, applied_),
-                        .lease = lease_}}},
-             beat_, mail(&EtcdElection::take_presence));
+  store_.txn(
+      {.puts = {{.key = keys_.node(options_.address), .value = presence_text(options_, applied_), .lease = lease_}}},
+      beat_, mail(&EtcdElection::take_presence));
 }
 
 void EtcdElection::remove_leader_key() {

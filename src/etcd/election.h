@@ -30,7 +30,8 @@ class EtcdElection final : public Election {
   struct Options {
     std::string address;        // where clients reach this node
     std::uint64_t records = 0;  // how many types of records it knows
-    Millis term{5'000};         // at least kTermMin
+    std::string version{};
+    Millis term{5'000};  // at least kTermMin
   };
 
   EtcdElection(Store& store, const Clock& clock, Keys keys, Options options);

@@ -20,7 +20,8 @@ class Node final : public Election::Listener {
  public:
   Node(FakeEtcd& etcd, std::string address)
       : store(etcd),
-        election(store, etcd.clock, Keys("t"), {.address = std::move(address), .records = 7, .term = kTerm}) {}
+        election(store, etcd.clock, Keys("t"),
+                 {.address = std::move(address), .records = 7, .version = "1.2", .term = kTerm}) {}
 
   void on_elected(std::uint64_t elected) override {
     EXPECT_EQ(epoch, 0U);
@@ -212,9 +213,9 @@ TEST_F(ElectionTest, ItIsKnownWhoTakesPart) {
   pass(kTerm);
   std::vector<std::string> told;
   for (const auto& member : b_.election.members()) {
-    told.push_back(fmt::format("{} {} {}", member.address, member.records, member.applied));
+    told.push_back(fmt::format("{} {} {} {}", member.address, member.records, member.applied, member.version));
   }
-  EXPECT_THAT(told, ElementsAre("a:1 7 41", "b:1 7 42"));
+  EXPECT_THAT(told, ElementsAre("a:1 7 41 1.2", "b:1 7 42 1.2"));
   b_.store.is_away = true;
   pass(2 * kTerm);
   EXPECT_THAT(a_.election.members(), testing::SizeIs(1));

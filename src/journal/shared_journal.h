@@ -35,6 +35,7 @@ class Election {
     std::string address;
     std::uint64_t records = 0;  // how many types of records it knows
     std::uint64_t applied = 0;  // the last frame that it had when it last told
+    std::string version{};
   };
   // Told by `tick` alone, on its thread.
   class Listener {

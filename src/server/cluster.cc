@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include <tenure/version.h>
 #include "base/files.h"
 #include "base/whole_file.h"
 #include "core/record.h"
@@ -51,8 +52,10 @@ Result<std::unique_ptr<Cluster>> Cluster::open(const Config& config, const NodeA
   if (!place) return fail_with(place.error().code, "--journal: {}", place.error().message);
   etcd::OpenOptions options;
   if (const auto read = read_secrets(config.cluster, *place, options); !read) return tl::unexpected(read.error());
-  options.election = {
-      .address = self.text(), .records = std::variant_size_v<Record>, .term = config.cluster.leadership};
+  options.election = {.address = self.text(),
+                      .records = std::variant_size_v<Record>,
+                      .version = std::string(kVersion),
+                      .term = config.cluster.leadership};
   options.journal.snapshot_bytes = config.storage.snapshot_bytes;
   // An append that etcd has lost, since it was electing its own leader, is to be sent again within the term.
   options.journal.timeout = std::clamp(config.cluster.leadership / 3, kCallMin, kCallMax);

@@ -62,6 +62,13 @@ class Machine {
     }
     EXPECT_EQ(word, found);
   }
+  // Asks until it is granted.
+  void await_grant(std::string_view identifier) {
+    const Millis deadline = clock_.boot() + 60s;
+    bool is_granted = false;
+    while (!is_granted && clock_.boot() < deadline) is_granted = ask(acquire(identifier)).has_value();
+    EXPECT_TRUE(is_granted);
+  }
 
  private:
   void tell(const std::string& what) {
@@ -160,6 +167,21 @@ TEST_F(NodeTest, TakesInWhatTheLeaderAppends) {
   ASSERT_EQ(2U, standing.peers.size());
   EXPECT_EQ(Role::kLeader, standing.peers[0].role);
   EXPECT_EQ(1U, standing.peers[1].lag);
+}
+
+TEST_F(NodeTest, WritesWhatAllWhoTakePartCanRead) {
+  constexpr std::uint64_t kAll = std::variant_size_v<Record>;
+  first_.election.set_members({{"a:1,2", kAll, 0, "2.0"}, {"b:1,2", 0, 0, "1.0"}});
+  first_.start();
+  first_.election.elect(medium_.elect());
+  first_.told(2);
+  const auto refused = first_.ask(acquire("1"));
+  EXPECT_EQ(ErrorCode::kUnavailable, refused.error().code);
+  EXPECT_THAT(refused.error().message, HasSubstr("b:1,2 (version 1.0) does not know"));
+  // It is upgraded; it could be gone as well.
+  first_.election.set_members({{"a:1,2", kAll, 0, "2.0"}, {"b:1,2", kAll, 0, "2.0"}});
+  first_.election.tell_leader(Election::Leader{1, "a:1,2"});
+  first_.await_grant("1");
 }
 
 TEST_F(NodeTest, FollowsAgainWhenItIsDeposed) {
