@@ -52,6 +52,30 @@ function(tenure_glob folder sources tests)
   set(${tests} ${found_tests} PARENT_SCOPE)
 endfunction()
 
+# The messages and calls of a .proto of this folder as a library, as protoc writes them: when configuring, for lint never
+# builds. What it writes is not ours to warn about.
+function(tenure_messages name proto)
+  find_package(Protobuf REQUIRED)
+  find_package(gRPC CONFIG REQUIRED)
+  find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
+  get_filename_component(stem "${proto}" NAME_WE)
+  get_filename_component(proto "${proto}" ABSOLUTE)
+  get_filename_component(folder "${proto}" DIRECTORY)
+  set(generated "${CMAKE_CURRENT_BINARY_DIR}/generated")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${proto}")
+  if("${proto}" IS_NEWER_THAN "${generated}/${stem}.grpc.pb.cc")
+    file(MAKE_DIRECTORY "${generated}")
+    execute_process(
+      COMMAND "${Protobuf_PROTOC_EXECUTABLE}" --cpp_out=${generated} --grpc_out=${generated}
+        --plugin=protoc-gen-grpc=${GRPC_CPP_PLUGIN} -I "${folder}" "${proto}"
+      COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  add_library(${name} STATIC EXCLUDE_FROM_ALL "${generated}/${stem}.pb.cc" "${generated}/${stem}.grpc.pb.cc")
+  target_include_directories(${name} SYSTEM PUBLIC "${generated}")
+  target_link_libraries(${name} PUBLIC gRPC::grpc++ protobuf::libprotobuf)
+  target_compile_options(${name} PRIVATE -w)
+endfunction()
+
 # One gtest executable; ctest shows each of its tests as <prefix>.<Suite>.<test>, under `label`.
 function(tenure_gtest name prefix label)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS")
