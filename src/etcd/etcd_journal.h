@@ -103,6 +103,7 @@ class EtcdJournal final : public SharedJournal {
   void judge_refused(Batch& batch, const TxnAnswer& answer) TENURE_REQUIRES(mutex_);
   void send_again_later(Batch& batch) TENURE_REQUIRES(mutex_);
   void note_durable(const Batch& upto) TENURE_REQUIRES(mutex_);
+  void gather(std::uint64_t frames, double seconds) TENURE_REQUIRES(mutex_);
   void end_term(Outcome outcome, std::string why) TENURE_REQUIRES(mutex_);
   void report();
 
@@ -137,6 +138,7 @@ class EtcdJournal final : public SharedJournal {
   std::string previous_ TENURE_GUARDED_BY(mutex_);                  // the last sealed batch's key
   std::uint64_t last_ TENURE_GUARDED_BY(mutex_) = 0;                // appended
   std::uint64_t wanted_ TENURE_GUARDED_BY(mutex_) = 0;              // asked to be durable
+  std::uint64_t gathering_ TENURE_GUARDED_BY(mutex_) = 0;  // the next batch waits for this frame; 0: it does not
   JournalFigures figures_ TENURE_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> durable_{0};
 

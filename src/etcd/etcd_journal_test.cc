@@ -51,8 +51,38 @@ TEST_F(EtcdJournalTest, UsuallyOneIsUnderWay) {
   ASSERT_TRUE(c.start());
   for (const char* text : {"1", "2", "3", "4", "5", "6", "7"}) c.write({text});
   c.store.run();
+  EXPECT_THAT(batches(), ElementsAre("1"));
+  c.pass(Millis{1});
   EXPECT_THAT(batches(), ElementsAre("1", "2"));
   EXPECT_EQ(c.durable, 7U);
+}
+
+TEST_F(EtcdJournalTest, TheNextBatchWaitsAMomentForThoseWhoWereAnswered) {
+  Writer c(etcd_, {});
+  c.lead();
+  ASSERT_TRUE(c.start());
+  c.write({"1", "2"});
+  c.write({"3"});
+  c.store.run();
+  EXPECT_EQ(c.durable, 2U);
+  c.write({"4"});
+  c.store.run();
+  EXPECT_EQ(c.durable, 2U);
+  c.write({"5"});  // as many as were answered: there is nobody to wait for
+  c.store.run();
+  EXPECT_EQ(c.durable, 5U);
+  EXPECT_THAT(batches(), ElementsAre("1", "3"));
+}
+
+TEST_F(EtcdJournalTest, OneAloneWaitsForNobody) {
+  Writer c(etcd_, {});
+  c.lead();
+  ASSERT_TRUE(c.start());
+  for (const char* text : {"1", "2", "3"}) {
+    c.write({text});
+    c.store.run();
+  }
+  EXPECT_EQ(c.durable, 3U);
 }
 
 TEST_F(EtcdJournalTest, ABatchIsNotLargerThanAllowed) {
