@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include <tenure/version.h>
 #include "authority/engine.h"
 #include "base/mutex.h"
 #include "base/whole_file.h"
@@ -27,6 +28,9 @@ constexpr std::uint64_t kSecretBytesMax = std::uint64_t{1} << 20;
 constexpr Millis kPatience = std::chrono::seconds(10);
 constexpr Millis kCopyTerm = std::chrono::seconds(10);
 constexpr Millis kBlink{20};
+// Etcd that takes nothing: told after a while, and given up.
+constexpr Millis kSilenceTold = std::chrono::seconds(3);
+constexpr Millis kSilenceMax = std::chrono::seconds(60);
 
 Result<Done> see_nothing_of(const Frame& /*frame*/) { return Done{}; }
 
@@ -48,7 +52,10 @@ Result<etcd::Cluster> open_etcd(const Desk& desk, const etcd::Place& place, cons
   if (read) read = read_secret(desk.files, copy.etcd_password, options.password);
   if (!read) return tl::unexpected(read.error());
   options.password.resize(std::min(options.password.find_first_of("\r\n"), options.password.size()));
-  options.election = {.address = "tenure-journal-copy", .term = kCopyTerm};
+  options.election = {.address = "tenure-journal-copy",
+                      .records = std::variant_size_v<Record>,
+                      .version = std::string(kVersion),
+                      .term = kCopyTerm};
   options.journal.may_be_unfinished = true;
   return etcd::open(place, std::move(options), desk.clock, desk.entropy);
 }
@@ -97,18 +104,31 @@ class Reign final : private Election::Listener {
   std::jthread thread_;
 };
 
-// Waits for what was appended.
+// Waits for what was appended, though not for ever.
 class Arrival final : public Journal::Listener {
  public:
-  explicit Arrival(Journal& journal) : journal_(journal) { journal_.listen(this); }
+  Arrival(const Desk& desk, Journal& journal) : desk_(desk), journal_(journal) { journal_.listen(this); }
   ~Arrival() override { journal_.listen(nullptr); }
   Arrival(const Arrival&) = delete;
   Arrival& operator=(const Arrival&) = delete;
 
   Result<Done> await(std::uint64_t sequence) {
     journal_.commit();
+    const Millis began = desk_.clock.boot();
+    bool is_told = false;
     const MutexLock lock(mutex_);
-    while (durable_ < sequence && failed_.empty()) changed_.wait(mutex_);
+    while (durable_ < sequence && failed_.empty()) {
+      changed_.wait_for(mutex_, kSilenceTold);
+      const Millis silence = desk_.clock.boot() - std::max(began, heard_);
+      if (silence >= kSilenceTold && !std::exchange(is_told, true)) {
+        desk_.err << fmt::format("waiting up to {} s for etcd to take frame {}\n", kSilenceMax.count() / 1000, sequence)
+                  << std::flush;
+      }
+      if (silence >= kSilenceMax) {
+        return fail_with(ErrorCode::kUnavailable, "etcd: expected it to take frame {} within {} s, found no answer",
+                         sequence, kSilenceMax.count() / 1000);
+      }
+    }
     if (failed_.empty()) return Done{};
     return fail_with(ErrorCode::kUnavailable, "the journal in etcd: {}", failed_);
   }
@@ -117,6 +137,7 @@ class Arrival final : public Journal::Listener {
   void on_durable(std::uint64_t sequence) override {
     const MutexLock lock(mutex_);
     durable_ = sequence;
+    heard_ = desk_.clock.boot();
     changed_.notify_all();
   }
   void on_failed(Journal::Outcome /*outcome*/, const std::string& why) override {
@@ -125,10 +146,12 @@ class Arrival final : public Journal::Listener {
     changed_.notify_all();
   }
 
+  const Desk& desk_;
   Journal& journal_;
   Mutex mutex_;
   Condition changed_;
   std::uint64_t durable_ TENURE_GUARDED_BY(mutex_) = 0;
+  Millis heard_ TENURE_GUARDED_BY(mutex_){0};
   std::string failed_ TENURE_GUARDED_BY(mutex_);
 };
 
@@ -170,7 +193,7 @@ Result<Done> copy_frames_to(const Desk& desk, etcd::EtcdJournal& journal, std::u
   if (auto started = journal.start(replay.base, see_nothing_of); !started) return started;
   auto reader = JournalReader::open(desk, folder);
   if (!reader) return tl::unexpected(reader.error());
-  Arrival arrival(journal);
+  Arrival arrival(desk, journal);
   std::uint64_t bytes = 0;
   std::uint64_t last = replay.base;
   const auto copy = [&](const Frame& frame) -> Result<Done> {
