@@ -56,11 +56,14 @@ test: setup ## build everything, lint, run all tests but the long ones
 	@ctest --preset release -j$(jobs)
 
 .PHONY: sanitize
-sanitize: setup ## unit tests and scenarios under ASan + UBSan, unit tests under TSan
+sanitize: setup ## all tests but the long ones under ASan + UBSan, then under TSan: an hour or two
 	@$(configure) asan
 	@$(build) asan
 	@$(configure) tsan
 	@$(build) tsan
+	@scripts/test_clients
+	@scripts/test_peers
+	@scripts/hazelcast
 	@ctest --preset asan -j$(jobs)
 	@ctest --preset tsan -j$(jobs)
 

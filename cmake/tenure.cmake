@@ -6,6 +6,12 @@
 # Files named *_test.cc are left out of both; they become the gtest executable <folder>_test. Sources of a target are
 # compiled several at a time (CMake's unity build): a name in an unnamed namespace is used once in a folder.
 
+# What the programs are built with: address, thread, or nothing.
+set(TENURE_SANITIZED "")
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,-]*(address|thread)")
+  set(TENURE_SANITIZED ${CMAKE_MATCH_1})
+endif()
+
 # What `make build`, `make bench` and `make fuzz` build; everything but benchmarks and fuzzers comes with `all`.
 add_custom_target(programs)
 add_custom_target(benches)
@@ -91,6 +97,30 @@ function(tenure_gtest name prefix label)
   # Sanitizers make tests many times slower, so the limit is for hangs only.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}."
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES LABELS ${label} TIMEOUT 1200)
+endfunction()
+
+# Leaves tests out of a build with sanitizers, where they mean nothing: ctest shows them as disabled, and why at its end.
+function(tenure_not_sanitized why)
+  if(TENURE_SANITIZED)
+    set_tests_properties(${ARGN} PROPERTIES DISABLED ON)
+    foreach(test ${ARGN})
+      set_property(GLOBAL APPEND_STRING PROPERTY TENURE_NOT_SANITIZED "  ${test}: ${why}\n")
+    endforeach()
+  endif()
+endfunction()
+
+# Makes ctest fail where a sanitizer has reported something, whatever became of the process: see sanitizer_reports.cmake.
+function(tenure_look_for_reports)
+  if(NOT TENURE_SANITIZED)
+    return()
+  endif()
+  get_property(left_out GLOBAL PROPERTY TENURE_NOT_SANITIZED)
+  file(WRITE "${CMAKE_BINARY_DIR}/not_sanitized.txt" "${left_out}")
+  set(script "\\\"${CMAKE_COMMAND}\\\" -D \\\"BUILD=${CMAKE_BINARY_DIR}\\\"")
+  set(file "-P \\\"${PROJECT_SOURCE_DIR}/cmake/sanitizer_reports.cmake\\\"")
+  file(WRITE "${CMAKE_BINARY_DIR}/CTestCustom.cmake"
+    "set(CTEST_CUSTOM_PRE_TEST \"${script} -D WHEN=before ${file}\")\n"
+    "set(CTEST_CUSTOM_POST_TEST \"${script} -D WHEN=after ${file}\")\n")
 endfunction()
 
 function(tenure_library)

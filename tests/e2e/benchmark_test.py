@@ -12,7 +12,7 @@ class Benchmark(unittest.TestCase):
     def run_against(self, server, *words, requests=5000):
         found = subprocess.run(["redis-benchmark", "-h", "127.0.0.1", "-p", str(server.port), "-c", "20", "-n",
                                 str(requests), "-r", "1000000", "-q", *words],
-                               capture_output=True, text=True, timeout=120, check=False)
+                               capture_output=True, text=True, timeout=2 * tenured.PATIENCE, check=False)
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
         self.assertNotIn("Error", found.stdout + found.stderr)
         self.assertNotIn("WARNING", found.stdout + found.stderr)

@@ -51,7 +51,7 @@ class Schemathesis(unittest.TestCase):
                  "--max-examples", EXAMPLES, "--seed", SEED, "--no-shrink", "--continue-on-failure",
                  "--request-timeout", "30", "--suppress-health-check", "all", "--warnings", "off", "--no-color"],
                 env={**os.environ, "PYTHONPATH": f"{CLIENTS}:{folder}", "SCHEMATHESIS_HOOKS": "short_waits"},
-                cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+                cwd=folder, capture_output=True, text=True, timeout=tenured.PATIENCE * 4, check=False)
             report = ran.stdout + ran.stderr
             self.assertEqual(ran.returncode, 0, report)
             with urllib.request.urlopen(f"{url}/openapi.json") as reply:

@@ -12,9 +12,11 @@ import threading
 import time
 import unittest
 
+import sanitized
+
 PROGRAM = os.environ["TENURED"]
 FREE_PORTS = ("--port", "0", "--http-port", "0")
-PATIENCE = 60  # seconds: for hangs, not for speed
+PATIENCE = sanitized.seconds(60)  # for hangs, not for speed
 
 
 class Tenured:
@@ -31,7 +33,7 @@ class Tenured:
         ports = ("--port", str(port), "--http-port", str(http_port))
         self.process = subprocess.Popen([*before, PROGRAM, *place, *ports, *flags],
                                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
-                                        start_new_session=True)
+                                        start_new_session=True, env=sanitized.environment("strace" in before))
         ready = threading.Event()
         self.reader = threading.Thread(target=self._read, args=(ready,), daemon=True)
         self.reader.start()

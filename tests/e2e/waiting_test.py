@@ -4,6 +4,7 @@ import selectors
 import time
 import unittest
 
+import sanitized
 import tenured
 from tenured import Failed, Tenured, in_thread
 
@@ -37,7 +38,7 @@ class Waiting(unittest.TestCase):
         began = time.monotonic()
         self.assertEqual(holder.ask("LOCK.RELEASE", "d", "i", token), ["RELEASED", 0])
         granted = first.reply()
-        self.assertLess(time.monotonic() - began, 1)
+        self.assertLess(time.monotonic() - began, sanitized.seconds(1))
         self.assertEqual(granted[3], 1)
         first.ask("LOCK.RELEASE", "d", "i", granted[0])
         self.assertGreater(second.reply()[1], granted[1])
@@ -144,7 +145,7 @@ class Waiting(unittest.TestCase):
         await_waiters(self.server, 1000)
         with open(f"/proc/{self.server.process.pid}/status", encoding="ascii") as status:
             threads = next(int(line.split()[1]) for line in status if line.startswith("Threads:"))
-        self.assertLess(threads, 10)
+        self.assertLess(threads, 10 + sanitized.MORE_THREADS)
 
         def pass_on():
             # The server may have read them in another order than they were sent: whoever is granted is heard.

@@ -14,6 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
+import sanitized  # noqa: E402
+
 
 def check(condition, message):
     if not condition:
@@ -51,7 +54,7 @@ class Acknowledged:
 
     @staticmethod
     def list(writer, folder):
-        run = subprocess.run([writer, folder, "--check"], capture_output=True, text=True, timeout=120)
+        run = subprocess.run([writer, folder, "--check"], capture_output=True, text=True, timeout=sanitized.seconds(120))
         check(run.returncode == 0, f"the journal does not open again: {run.stdout[-500:]} {run.stderr[-500:]}")
         return dict(line.split(" ")[1:3] for line in run.stdout.splitlines())
 
@@ -83,7 +86,8 @@ def inject(writer):
                     folder, log = str(Path(scratch) / "data"), Path(scratch) / "strace"
                     command = ["strace", "-f", "-qq", "-o", str(log), "-e", f"trace={call},write", "-e",
                                f"inject={call}:error={error}:when={when}+", writer, folder]
-                    run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+                    run = subprocess.run(command, capture_output=True, text=True, timeout=sanitized.seconds(120),
+                                         env=sanitized.environment(is_traced=True))
                     check(run.returncode == 3, f"{call} {error} at {when}: expected status 3, found {run.returncode}: "
                           f"{run.stdout[-300:]} {run.stderr[-300:]}")
                     acknowledged.add(run.stdout)
