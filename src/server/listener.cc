@@ -1,5 +1,8 @@
 #include "server/listener.h"
 
+#include <algorithm>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <utility>
 
 #include <boost/asio/ip/v6_only.hpp>
@@ -17,6 +20,17 @@ using boost::system::error_code;
 constexpr auto kPause = std::chrono::milliseconds(100);
 // Those who are connected have their turn between two rounds of newcomers.
 constexpr int kAcceptedAtOnce = 64;
+// A journal that cannot open its next file has failed, so connections do not get the last descriptors.
+constexpr rlim_t kSpareFiles = 64;
+
+// The kernel gives the lowest number that is free: one as high as this means that few are left.
+bool are_files_scarce(int any_file) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
+  const int next = ::dup(any_file);
+  if (next >= 0) ::close(next);
+  return next < 0 || static_cast<rlim_t>(next) + std::min(kSpareFiles, limit.rlim_cur / 4) >= limit.rlim_cur;
+}
 
 std::string advice(const error_code& error, Face face) {
   const std::string_view flag = face == Face::kRedis ? "--port" : "--http-port";
@@ -94,6 +108,7 @@ void Listener::wait() {
 
 void Listener::accept_some() {
   for (int i = 0; i < kAcceptedAtOnce && acceptor_.is_open(); ++i) {
+    if (are_files_scarce(acceptor_.native_handle())) return pause({EMFILE, boost::system::system_category()});
     error_code error;
     tcp::socket socket = acceptor_.accept(error);
     if (error == asio::error::would_block || error == asio::error::try_again) break;

@@ -19,8 +19,8 @@ namespace tenure::server {
 // What is spoken to those who come in there.
 enum class Face : std::uint8_t { kRedis, kHttp };
 
-// One thread: the one that runs the context, which outlives it. When the process or the machine has no more file
-// descriptors it pauses; who wants to connect waits.
+// One thread: the one that runs the context, which outlives it. When the machine has no more file descriptors, or the
+// process only those that its journal may need, it pauses; who wants to connect waits.
 class Listener {
  public:
   using Accept = std::function<void(boost::asio::ip::tcp::socket socket)>;
