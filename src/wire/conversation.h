@@ -222,9 +222,10 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   Engine& engine_;
   House& house_;
   const Terms terms_;
+  UserPointer user_;
 
   InputBuffer input_;
-  RespParser parser_;
+  RespParser parser_;  // behind those two, which say how much it takes
   Protocol protocol_ = Protocol::kResp2;
   std::string_view verb_;  // of the request that begins; empty: none is known
   bool is_ending_ = false;
@@ -233,7 +234,6 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   std::string library_name_;
   std::string library_version_;
   std::string session_;  // joined; empty: none
-  UserPointer user_;
   bool sees_secrets_ = true;
   bool is_signing_in_ = false;
 

@@ -1,4 +1,7 @@
 // Conversations of those who sign in, and of those who have not.
+#include <cstring>
+#include <new>
+
 #include "wire/conversation_testing.h"
 
 namespace tenure::wire {
@@ -101,6 +104,15 @@ TEST_F(SignInTest, StrangersHaveLimitsOfTheirOwn) {
   EXPECT_TRUE(talk->is_stranger());
   EXPECT_THAT(say(talk, "*2\r\n$4\r\nAUTH\r\n$536870912\r\n"), StartsWith("-TOOLARGE "));
   EXPECT_TRUE(talk->is_ending());
+}
+
+TEST_F(SignInTest, AStrangerIsOneFromTheFirstByteWhateverLayInItsMemory) {
+  std::vector<void*> blocks(8);
+  for (void*& block : blocks) block = std::memset(::operator new(sizeof(Conversation)), 0xff, sizeof(Conversation));
+  for (void* const block : blocks) ::operator delete(block);
+  const Conversation::Limits strangers{.requests = {.request_bytes_max = 100, .skipped_bytes_max = 100}};
+  const auto talk = begin({.before_sign_in = strangers});
+  EXPECT_THAT(say(talk, "*2\r\n$4\r\nAUTH\r\n$1000\r\n"), StartsWith("-TOOLARGE "));
 }
 
 TEST_F(SignInTest, AStrangerIsNotReadFromWhileItSignsIn) {
