@@ -1,6 +1,7 @@
 // Runs the tests if there is an etcd; otherwise says so, and is skipped.
 #include <cstdio>
 
+#include <grpc/grpc.h>
 #include <gtest/gtest.h>
 
 #include "members.h"
@@ -18,5 +19,8 @@ int main(int count, char** words) {
                stderr);
     return kSkipped;
   }
-  return RUN_ALL_TESTS();
+  ::grpc_init();
+  const int status = RUN_ALL_TESTS();
+  ::grpc_shutdown_blocking();  // or what its threads still hold would be taken for leaks
+  return status;
 }
