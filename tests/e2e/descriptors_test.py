@@ -18,11 +18,11 @@ class Descriptors(unittest.TestCase):
             first = server.connect()
             clients = [server.connect() for _ in range(100)]
             self.assertEqual(first.ask("PING"), "PONG", "who is connected is served")
-            for client in clients[:60]:
+            for client in clients[:80]:
                 client.close()
-            for client in clients[60:]:
+            for client in clients[80:]:
                 self.assertEqual(client.ask("PING"), "PONG", "who waited comes in when others have left")
-            for client in clients[60:] + [first]:
+            for client in clients[80:] + [first]:
                 client.close()
             server.await_log("who wants to connect waits")
 
