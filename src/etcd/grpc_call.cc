@@ -65,7 +65,9 @@ void SignIn::begin(GrpcWire& wire, std::size_t member, gpr_timespec deadline,
   ask.set_password(wire.password());
   step->context_.set_deadline(deadline);
   step->reader_ = wire.member(member).auth.AsyncAuthenticate(&step->context_, ask, &wire.queue());
-  step->reader_->Finish(&step->reply_, &step->status_, step);
+  auto& reader = *step->reader_;
+  wire.hand_over();
+  reader.Finish(&step->reply_, &step->status_, step);
 }
 
 void SignIn::proceed(bool /*is_ok*/) {

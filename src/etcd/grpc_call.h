@@ -93,7 +93,9 @@ class Call final : public Step {
     context_->set_deadline(deadline_of_attempt());
     if (!token_.empty()) context_->AddMetadata("token", token_);
     reader_ = start_(wire_.member(member_), &*context_, ask_, &wire_.queue());
-    reader_->Finish(&reply_, &status_, this);
+    auto& reader = *reader_;
+    wire_.hand_over();
+    reader.Finish(&reply_, &status_, this);
   }
 
   // A member that does not answer leaves some time for the others.

@@ -90,7 +90,11 @@ bool is_not_found(const grpc::Status& status) { return status.error_code() == gr
 class Pause final : public Step {
  public:
   Pause(GrpcWire& wire, std::function<void()> call) : wire_(wire), call_(std::move(call)) {}
-  void begin(Millis delay) { alarm_.Set(&wire_.queue(), deadline_in(delay), this); }
+  void begin(Millis delay) {
+    grpc::CompletionQueue& queue = wire_.queue();
+    wire_.hand_over();
+    alarm_.Set(&queue, deadline_in(delay), this);
+  }
   void proceed(bool is_ok) override {
     if (is_ok && !wire_.is_closing()) call_();
     wire_.exit(*this);

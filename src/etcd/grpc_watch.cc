@@ -64,7 +64,9 @@ void GrpcWatch::call() {
   // A member that is cut off from the others ends it, instead of telling nothing.
   context_.AddMetadata("hasleader", "true");
   stream_ = wire_.member(member_).watch.PrepareAsyncWatch(&context_, &wire_.queue());
-  stream_->StartCall(this);
+  auto& stream = *stream_;
+  wire_.hand_over();
+  stream.StartCall(this);
 }
 
 void GrpcWatch::proceed(bool is_ok) {

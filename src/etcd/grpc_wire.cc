@@ -49,7 +49,10 @@ gpr_timespec deadline_in(Millis time) {
 // Cancels on the queue's thread, where nothing else happens to the steps meanwhile.
 class GrpcWire::Closing final : public Step {
  public:
-  explicit Closing(GrpcWire& wire) : wire_(wire) { alarm_.Set(&wire_.queue_, deadline_in(Millis{0}), this); }
+  explicit Closing(GrpcWire& wire) : wire_(wire) {
+    wire_.hand_over();
+    alarm_.Set(&wire_.queue_, deadline_in(Millis{0}), this);
+  }
   void proceed(bool /*is_ok*/) override { wire_.cancel_all(); }
   void cancel() override {}
 
@@ -82,7 +85,10 @@ GrpcWire::~GrpcWire() {
 void GrpcWire::run() {
   void* step = nullptr;
   bool is_ok = false;
-  while (queue_.Next(&step, &is_ok)) static_cast<Step*>(step)->proceed(is_ok);
+  while (queue_.Next(&step, &is_ok)) {
+    (void)handed_over_.load(std::memory_order_acquire);
+    static_cast<Step*>(step)->proceed(is_ok);
+  }
 }
 
 void GrpcWire::cancel_all() {
