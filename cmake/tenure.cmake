@@ -103,10 +103,15 @@ endfunction()
 function(tenure_not_sanitized why)
   if(TENURE_SANITIZED)
     set_tests_properties(${ARGN} PROPERTIES DISABLED ON)
-    foreach(test ${ARGN})
-      set_property(GLOBAL APPEND_STRING PROPERTY TENURE_NOT_SANITIZED "  ${test}: ${why}\n")
-    endforeach()
+    tenure_tell_not_sanitized("${why}" ${ARGN})
   endif()
+endfunction()
+
+# Only says so; for what is a part of a test.
+function(tenure_tell_not_sanitized why)
+  foreach(test ${ARGN})
+    set_property(GLOBAL APPEND_STRING PROPERTY TENURE_NOT_SANITIZED "  ${test}: ${why}\n")
+  endforeach()
 endfunction()
 
 # Makes ctest fail where a sanitizer has reported something, whatever became of the process: see sanitizer_reports.cmake.
