@@ -56,7 +56,7 @@ test: setup ## build everything, lint, run all tests but the long ones
 	@ctest --preset release -j$(jobs)
 
 .PHONY: sanitize
-sanitize: setup ## all tests but the long ones under ASan + UBSan, then under TSan: an hour or two
+sanitize: setup ## all tests but the long ones under ASan + UBSan, then under TSan
 	@$(configure) asan
 	@$(build) asan
 	@$(configure) tsan

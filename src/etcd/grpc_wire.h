@@ -65,8 +65,8 @@ class GrpcWire {
   // False: it is being closed, and nothing new is begun.
   [[nodiscard]] bool enter(Step& step);
   [[nodiscard]] bool is_closing() const;
-  // The last thing before a step is given to gRPC, whose queue brings it to another thread. GRPC is enough for that to
-  // be safe, but the thread sanitizer cannot see it, for gRPC is not built with it.
+  // The last thing before a step is given to gRPC, whose queue brings it to another thread: gRPC makes that safe, but
+  // is not built with the thread sanitizer, which would see a race.
   void hand_over() { handed_over_.fetch_add(1, std::memory_order_release); }
   // Destroys the step.
   void exit(Step& step);
