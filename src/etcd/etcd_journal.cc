@@ -18,8 +18,7 @@ constexpr Millis kSendAgainMax{1'000};
 constexpr Millis kLookAgain{500};
 constexpr Millis kSizeAgain{5'000};
 constexpr Millis kCloseSlice{50};
-constexpr Millis kGatherMin{1};
-constexpr Millis kGatherMax{5};
+constexpr Millis kGather{2};                // a small part of what a batch takes
 constexpr std::uint64_t kSizeAskings = 64;  // while the room fills
 
 Millis pause_after(int sends) { return std::min(kSendAgainFirst * (1 << std::min(sends, 6)), kSendAgainMax); }
@@ -314,7 +313,7 @@ void EtcdJournal::send_again_later(Batch& batch) {
 
 void EtcdJournal::note_durable(const Batch& upto) {
   const std::uint64_t last = upto.last;
-  if (options_.in_flight == 1) gather(last - upto.first + 1, upto.watch->seconds());
+  if (options_.in_flight == 1) gather(last - upto.first + 1);
   while (!batches_.empty() && batches_.front().first <= last) {
     const Batch& batch = batches_.front();
     figures_.sync_seconds.add(batch.watch->seconds());
@@ -329,13 +328,12 @@ void EtcdJournal::note_durable(const Batch& upto) {
   if (unasked_bytes_ >= options_.room_bytes / kSizeAskings) ask_size();
 }
 
-// Those who are answered now will ask again, most of them at once. If the next batch waits a moment for them, at most a
-// quarter of what the last one took, all are in one; otherwise half of them are always a batch behind the others.
-void EtcdJournal::gather(std::uint64_t frames, double seconds) {
+// Those who are answered now will ask again, most of them at once. If the next batch waits a moment for them, all are
+// in one; otherwise half of them are always a batch behind the others.
+void EtcdJournal::gather(std::uint64_t frames) {
   if (frames == 1 && last_ == durable_ + 1) return;  // one alone
   gathering_ = last_ + frames;
-  const auto quarter = Millis{static_cast<std::int64_t>(seconds * 1000 / 4)};
-  call_me_after(std::clamp(quarter, kGatherMin, kGatherMax), [expected = gathering_](EtcdJournal& journal) {
+  call_me_after(kGather, [expected = gathering_](EtcdJournal& journal) {
     const MutexLock lock(journal.mutex_);
     if (journal.gathering_ != expected) return;
     journal.gathering_ = 0;

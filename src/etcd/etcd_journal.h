@@ -103,7 +103,7 @@ class EtcdJournal final : public SharedJournal {
   void judge_refused(Batch& batch, const TxnAnswer& answer) TENURE_REQUIRES(mutex_);
   void send_again_later(Batch& batch) TENURE_REQUIRES(mutex_);
   void note_durable(const Batch& upto) TENURE_REQUIRES(mutex_);
-  void gather(std::uint64_t frames, double seconds) TENURE_REQUIRES(mutex_);
+  void gather(std::uint64_t frames) TENURE_REQUIRES(mutex_);
   void end_term(Outcome outcome, std::string why) TENURE_REQUIRES(mutex_);
   void report();
 

@@ -52,7 +52,7 @@ TEST_F(EtcdJournalTest, UsuallyOneIsUnderWay) {
   for (const char* text : {"1", "2", "3", "4", "5", "6", "7"}) c.write({text});
   c.store.run();
   EXPECT_THAT(batches(), ElementsAre("1"));
-  c.pass(Millis{1});
+  c.pass(Millis{2});
   EXPECT_THAT(batches(), ElementsAre("1", "2"));
   EXPECT_EQ(c.durable, 7U);
 }
