@@ -1,7 +1,10 @@
 """A real server under load from many client processes, while a nemesis does what it can to all of them; then the histories
 are judged.
 
-  nemesis_test.py [--seconds N] [--grants N] [--kills N] [--seed N]    goes on until all that is asked for is reached
+  nemesis_test.py [--seconds N] [--grants N] [--kills N] [--worlds N] [--seed N]
+
+goes on until all that is asked for is reached; in as many worlds, one after the other, each with its share of grants and kills: in
+one alone a server that is killed all the time would soon do nothing but read its journal.
 
 Kills (-9) and stops (SIGSTOP) server and clients, restarts the server, fills its disk (a small one, mounted from a file), cuts,
 delays and swallows connections in a proxy, moves the server's wall clock while it runs (wall_clock.cc) and its boot clock
@@ -294,17 +297,10 @@ def report(world, operations, pieces, naive):
     print(f"nemesis: {world.done}")
     print(f"nemesis: {kinds}; {pieces} pieces searched for an order")
     print(f"nemesis: the guard refused {world.resource.refused} of {len(world.resource.trusting)} writes; without it "
-          f"{len(naive)} stale ones were taken")
+          f"{len(naive)} stale ones were taken", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--grants", type=int, default=0)
-    parser.add_argument("--kills", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
-    arguments = parser.parse_args()
-    print(f"nemesis: seed {arguments.seed}", flush=True)
+def run_in_new_folder(arguments):
     folder = tempfile.mkdtemp(prefix="tenure-nemesis-")
     try:
         mount_disk(folder)
@@ -312,6 +308,22 @@ def main():
     finally:
         unmount_disk(folder)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--grants", type=int, default=0)
+    parser.add_argument("--kills", type=int, default=1)
+    parser.add_argument("--worlds", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    arguments = parser.parse_args()
+    arguments.grants = -(-arguments.grants // arguments.worlds)
+    arguments.kills = -(-arguments.kills // arguments.worlds)
+    for _ in range(arguments.worlds):
+        print(f"nemesis: seed {arguments.seed}", flush=True)
+        run_in_new_folder(arguments)
+        arguments.seed += 1
 
 
 if __name__ == "__main__":
