@@ -194,6 +194,10 @@ HttpReader::Step HttpReader::parse(std::string_view input) {
                   fmt::format("body: expected at most {} bytes, found more", body_bytes_max_));
   }
   if (error) return broken(400, ErrorCode::kErr, fmt::format("HTTP: expected a request, found {}", error.message()));
+  // The end of the head is there; Beast waits for more of its first line all the same.
+  if (!parser_->is_header_done()) {
+    return broken(400, ErrorCode::kErr, "HTTP: expected a request, found a first line that is too short");
+  }
   if (!std::exchange(is_head_done_, true)) {
     parser_->eager(true);
     step.outcome = Outcome::kHead;

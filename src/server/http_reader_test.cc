@@ -53,6 +53,16 @@ TEST(HttpReaderTest, ReadsRequestsInAnyPieces) {
   for (const std::size_t size : {1U, 2U, 3U, 7U, 16U, 64U}) EXPECT_EQ(read(bytes, size), whole) << size;
 }
 
+TEST(HttpReaderTest, AFirstLineThatIsTooShortIsRefusedAtItsEnd) {
+  for (const std::string line : {"GET", "GET /", "GET / 29", "GET / HTTP"}) {
+    const std::string bytes = line + "\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n";
+    for (const std::size_t size : {1U, 3U, 1000U}) {
+      EXPECT_THAT(read(bytes, size), ElementsAre(StartsWith("400 ERR HTTP: expected a request, found")))
+          << line << size;
+    }
+  }
+}
+
 TEST(HttpReaderTest, TellsTheHeadBeforeTheBody) {
   HttpReader reader({});
   const std::string head =
