@@ -184,6 +184,8 @@ void Server::write() {
   if (!journal_->failure().empty()) {
     ports_.tally.count(Fault::kJournalFailed);
     require(ports_.disk.may_fail(), "the journal failed, and no file had: {}", journal_->failure());
+    // A batch before the one that failed may be durable, and answered.
+    ports_.checker.advance();
     return end_life("journal failed", [this] { ports_.disk.kill(); });
   }
   ports_.story.tell("disk has frames up to {}", journal_->durable());

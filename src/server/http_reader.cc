@@ -15,6 +15,8 @@ using boost::beast::string_view;
 using boost::system::error_code;
 
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
+constexpr std::string_view kLastChunk = "0\r\n\r\n";
+constexpr std::string_view kLastChunkLine = "0\r\n";
 
 HttpReader::Step broken(int status, ErrorCode code, std::string message) {
   HttpReader::Step step{.outcome = HttpReader::Outcome::kBroken, .status = status};
@@ -42,6 +44,10 @@ class HttpReader::Parser final : public http::basic_parser<true> {
     header_limit(static_cast<std::uint32_t>(limits.head_bytes_max));
     body_limit(limits.body_bytes_max);
   }
+
+  // Where a chunk may begin. If it is the last, Beast takes it for a bug of its caller when its line alone is put to
+  // it, and then not all that must follow.
+  [[nodiscard]] bool expects_chunk() const { return is_done_with_head_ && chunked() && chunk_left_ == 0; }
 
   HttpRequest request;
   bool wants_continue = false;
@@ -115,8 +121,11 @@ class HttpReader::Parser final : public http::basic_parser<true> {
     request.body.append(body.data(), body.size());
     return body.size();
   }
-  void on_chunk_header_impl(std::uint64_t /*size*/, string_view /*extensions*/, error_code& /*error*/) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t /*remain*/, string_view body, error_code& error) override {
+  void on_chunk_header_impl(std::uint64_t size, string_view /*extensions*/, error_code& /*error*/) override {
+    chunk_left_ = size;
+  }
+  std::size_t on_chunk_body_impl(std::uint64_t remain, string_view body, error_code& error) override {
+    chunk_left_ = remain - body.size();
     return on_body_impl(body, error);
   }
   void on_finish_impl(error_code& /*error*/) override {}
@@ -130,6 +139,7 @@ class HttpReader::Parser final : public http::basic_parser<true> {
   int version_ = 0;
   int hosts_ = 0;
   int lengths_ = 0;
+  std::uint64_t chunk_left_ = 0;  // of the chunk that has begun
   bool is_done_with_head_ = false;
 };
 
@@ -184,7 +194,9 @@ HttpReader::Step HttpReader::next(std::string_view input) {
 
 HttpReader::Step HttpReader::parse(std::string_view input) {
   error_code error;
-  const bool is_put = !input.empty() && !parser_->is_done();
+  const bool is_short =
+      parser_->expects_chunk() && input.starts_with(kLastChunkLine) && input.size() < kLastChunk.size();
+  const bool is_put = !input.empty() && !is_short && !parser_->is_done();
   Step step{.consumed = is_put ? parser_->put(boost::asio::buffer(input), error) : 0};
   if (parser_->refusal) return std::move(*parser_->refusal);
   if (error == http::error::need_more) error = {};

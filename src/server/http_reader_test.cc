@@ -46,10 +46,12 @@ TEST(HttpReaderTest, ReadsRequestsInAnyPieces) {
       "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
       "\r\nPOST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
       "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\nd\r\n2;name=x\r\nef\r\n0\r\nA: b\r\n\r\n"
+      "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
       "GET /d HTTP/1.0\r\n\r\n"
       "GET /e HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   const auto whole = read(bytes);
-  EXPECT_THAT(whole, ElementsAre("GET /a ''", "POST /b 'abc'", "POST /c 'def'", "GET /d '' last", "GET /e '' last"));
+  EXPECT_THAT(whole, ElementsAre("GET /a ''", "POST /b 'abc'", "POST /c 'def'", "POST /c ''", "GET /d '' last",
+                                 "GET /e '' last"));
   for (const std::size_t size : {1U, 2U, 3U, 7U, 16U, 64U}) EXPECT_EQ(read(bytes, size), whole) << size;
 }
 
