@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/dice.h"
 #include "base/faulty_files.h"
@@ -43,8 +44,10 @@ class Disk {
   void lose_power(FaultyFiles::Damage damage);
 
   // --- proofs ---
-  // Noted before each write: what is durable by now is durable beyond doubt.
-  void begin_write(std::uint64_t durable) { settled_ = durable; }
+  // Noted before each write: what is durable by now is durable beyond doubt, since what is written vouches for it.
+  void begin_write(std::uint64_t durable) { settled_before_ = std::exchange(settled_, durable); }
+  // Perhaps nothing was written.
+  void fail_write() { settled_ = settled_before_; }
   // Flips a bit of a copy. A start on it is refused, or finds the same state; a last batch that nothing vouches for may
   // be taken for torn.
   void probe_rot(const Settings& settings, const Checker& checker, Instant now);
@@ -60,6 +63,7 @@ class Disk {
   bool is_full_ = false;
   bool has_fault_ = false;
   std::uint64_t settled_ = 0;
+  std::uint64_t settled_before_ = 0;
 };
 
 }  // namespace tenure::sim

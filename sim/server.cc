@@ -183,6 +183,7 @@ void Server::write() {
   file_journal_->step();
   if (!journal_->failure().empty()) {
     ports_.tally.count(Fault::kJournalFailed);
+    ports_.disk.fail_write();
     require(ports_.disk.may_fail(), "the journal failed, and no file had: {}", journal_->failure());
     // A batch before the one that failed may be durable, and answered.
     ports_.checker.advance();
@@ -200,6 +201,7 @@ void Server::vouch() {
   file_journal_->vouch();
   if (!journal_->failure().empty()) {
     ports_.tally.count(Fault::kJournalFailed);
+    ports_.disk.fail_write();
     return end_life("journal failed", [this] { ports_.disk.kill(); });
   }
   ports_.story.tell("disk vouches with frame {}", journal_->durable());
