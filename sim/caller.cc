@@ -9,20 +9,12 @@ constexpr int kTries = 3;
 }  // namespace
 
 Caller::Caller(std::string name, Ports ports, std::uint64_t seed)
-    : name_(std::move(name)), ports_(ports), dice_(seed) {}
+    : name_(std::move(name)), ports_(ports), dice_(seed), lives_(ports.agenda) {}
 
 void Caller::begin() {
-  ++life_;
+  lives_.begin();
   connection_ = ++ports_.connections;
   plan_act(Millis{dice_.between(0, 50)});
-}
-
-void Caller::plan(Millis delay, std::function<void()> event) {
-  ports_.agenda.after(delay, [this, life = life_, event = std::move(event)] {
-    if (life != life_ || is_retired_) return;
-    if (stalled_until_ > ports_.agenda.now()) return plan(stalled_until_ - ports_.agenda.now(), event);
-    event();
-  });
 }
 
 void Caller::plan_act(Millis delay) {
@@ -36,8 +28,8 @@ void Caller::crash() {
   if (is_retired_) return;
   ports_.tally.count(Fault::kCallerCrashed);
   ports_.story.tell("{} crashes", name_);
-  ++life_;
-  stalled_until_ = Millis{0};
+  lives_.begin();
+  lives_.wake();
   forget();
   ports_.agenda.after(Millis{dice_.one_in(4) ? dice_.between(300, 1500) : dice_.between(0, 20)},
                       [this, connection = connection_] { ports_.service.hang_up(connection); });
@@ -48,27 +40,26 @@ void Caller::stall(Millis time) {
   if (is_retired_) return;
   ports_.tally.count(Fault::kCallerStalled);
   ports_.story.tell("{} stalls for {} ms", name_, time.count());
-  stalled_until_ = ports_.agenda.now() + time;
+  lives_.stand_still(time);
 }
 
 void Caller::retire() {
   is_retired_ = true;
+  lives_.begin();
   forget();
   ports_.agenda.after(Millis{1}, [this] { ports_.service.hang_up(connection_); });
 }
 
 void Caller::send(Letter letter, OnReply on_reply) {
   const auto is_answered = std::make_shared<bool>(false);
-  const std::uint64_t life = life_;
-  auto reply_to = [this, life, is_answered, on_reply = std::move(on_reply)](const Reply& reply) {
+  auto reply_to = [this, life = life(), is_answered, on_reply = std::move(on_reply)](const Reply& reply) {
     // One that is stalled hears it when it wakes.
-    const Millis wake = std::max(stalled_until_ - ports_.agenda.now(), Millis{0});
     const auto hear = [this, life, is_answered, on_reply, reply] {
-      if (life != life_ || is_retired_ || std::exchange(*is_answered, true)) return;
+      if (life != lives_.life() || std::exchange(*is_answered, true)) return;
       if (ports_.story.is_heard()) ports_.story.tell("{} hears {}", name_, text_of(reply));
       on_reply(reply);
     };
-    wake > Millis{0} ? ports_.agenda.after(wake, hear) : hear();
+    lives_.is_still() ? ports_.agenda.after(lives_.still_for(), hear) : hear();
   };
   transmit({.connection = connection_,
             .letter = std::make_shared<const Letter>(std::move(letter)),
@@ -93,7 +84,7 @@ Millis Caller::some_lease() {
   return ports_.slowness > 1 && dice_.one_in(2) ? lease * ports_.slowness : lease;
 }
 
-std::string Caller::new_request_id() { return fmt::format("{}-{}-{}", name_, life_, ++requests_); }
+std::string Caller::new_request_id() { return fmt::format("{}-{}-{}", name_, life(), ++requests_); }
 
 Claim Caller::take(std::vector<Claim>& claims) {
   if (claims.empty()) return {"none", Token{Fence{1}, 1}.text()};

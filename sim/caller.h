@@ -11,6 +11,7 @@
 #include "agenda.h"
 #include "base/dice.h"
 #include "cable.h"
+#include "lives.h"
 #include "machine_clock.h"
 #include "network.h"
 #include "request.h"
@@ -71,8 +72,8 @@ class Caller {
   virtual Millis pace() { return Millis{dice_.between(5, 120)}; }
 
   // Does something later, unless it has crashed by then; when it stalls, once it wakes.
-  void plan(Millis delay, std::function<void()> event);
-  [[nodiscard]] std::uint64_t life() const { return life_; }
+  void plan(Millis delay, std::function<void()> event) { lives_.plan(delay, std::move(event)); }
+  [[nodiscard]] std::uint64_t life() const { return lives_.life(); }
   // A place for the texts of the next request.
   Texts& texts() { return *texts_; }
   std::string_view keep(std::string text) { return texts_->keep(std::move(text)); }
@@ -107,10 +108,9 @@ class Caller {
   void transmit(const Mail& mail, const std::shared_ptr<bool>& is_answered, int tries);
 
   std::shared_ptr<Texts> texts_ = std::make_shared<Texts>();
-  std::uint64_t life_ = 0;
+  Lives lives_;
   std::uint64_t connection_ = 0;
   std::uint64_t requests_ = 0;
-  Millis stalled_until_{0};
   bool is_retired_ = false;
 };
 

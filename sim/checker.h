@@ -71,6 +71,9 @@ class Checker {
   void cancelled(std::uint64_t number);
   // Whether everything that was written is durable.
   [[nodiscard]] bool is_settled() const { return notes_.empty(); }
+  // Nothing goes wrong any more, and there was time enough: everything has come to its end, everyone is answered.
+  void require_finished() const;
+  void require_answered() const;
   // Requests that have no answer yet.
   [[nodiscard]] std::vector<std::string> unanswered() const;
 

@@ -235,6 +235,16 @@ void Checker::judge_wait(Case& of) {
   cases_.erase(of.number);
 }
 
+void Checker::require_finished() const {
+  const auto open = laws_.open();
+  require(open.empty(), "not finished, and nothing goes wrong any more: {}", fmt::join(open, ", "));
+}
+
+void Checker::require_answered() const {
+  const auto texts = unanswered();
+  require(texts.empty(), "never answered, and nothing goes wrong any more: {}", fmt::join(texts, ", "));
+}
+
 std::vector<std::string> Checker::unanswered() const {
   std::vector<std::string> texts;
   for (const auto& [number, of] : cases_) {

@@ -1,5 +1,7 @@
 #include "cluster_world.h"
 
+#include "callers.h"
+#include "program.h"
 #include "small_settings.h"
 
 namespace tenure::sim {
@@ -21,8 +23,7 @@ Settings settings_of_cluster(Dice& dice) {
 }  // namespace
 
 ClusterWorld::ClusterWorld(std::uint64_t seed, Story::Listener listener)
-    : seed_(seed),
-      dice_(seed * kSeedsApart + 500),
+    : dice_(seed * kSeedsApart + 500),
       settings_(settings_of_cluster(dice_)),
       ends_leases_early_(dice_.one_in(4)),
       story_(agenda_, std::move(listener)),
@@ -31,19 +32,10 @@ ClusterWorld::ClusterWorld(std::uint64_t seed, Story::Listener listener)
       checker_(settings_, tally_),
       members_(agenda_, story_, tally_, seed * kSeedsApart + 502),
       cluster_(settings_, {agenda_, story_, tally_, checker_, network_, members_}, clock_, seed * kSeedsApart + 510),
-      cables_({agenda_, story_, tally_, cluster_, checker_, connections_}, seed * kSeedsApart + 503) {
-  cluster_.on_end([this](const std::string& address, bool is_power_lost) { cables_.end_all(address, is_power_lost); });
-}
-
-template <class C>
-void ClusterWorld::add_callers(const char* name, int count) {
-  for (int i = 0; i < count; ++i) {
-    const Caller::Ports ports{agenda_, story_,       tally_,  network_, cluster_, checker_,
-                              gossip_, connections_, cables_, clock_,   kSlowness};
-    callers_.push_back(
-        std::make_unique<C>(fmt::format("{}{}", name, i), ports, seed_ * kSeedsApart + 520 + callers_.size()));
-    callers_.back()->begin();
-  }
+      crowd_({agenda_, story_, tally_, network_, cluster_, checker_, clock_, kSlowness}, seed * kSeedsApart + 503,
+             seed * kSeedsApart + 520) {
+  cluster_.on_end(
+      [this](const std::string& address, bool is_power_lost) { crowd_.cables().end_all(address, is_power_lost); });
 }
 
 void ClusterWorld::step() {
@@ -57,11 +49,11 @@ void ClusterWorld::step() {
 
 void ClusterWorld::run() {
   cluster_.start();
-  add_callers<Client>("client", 2);
-  add_callers<Worker>("worker", 2);
-  add_callers<Orchestrator>("orchestrator", 2);
-  add_callers<LockUser>("user", 3);
-  add_callers<Program>("program", 3);
+  crowd_.add<Client>("client", 2);
+  crowd_.add<Worker>("worker", 2);
+  crowd_.add<Orchestrator>("orchestrator", 2);
+  crowd_.add<LockUser>("user", 3);
+  crowd_.add<Program>("program", 3);
   plan_mischief();
   while (agenda_.now() < kHostile) step();
   come_to_rest();
@@ -89,7 +81,7 @@ void ClusterWorld::make_mischief() {
     case 5:
       return harm_etcd();
     case 6:
-      return dice_.one_in(2) ? callers_[dice_.roll(callers_.size())]->crash() : cables_.cut_one();
+      return dice_.one_in(2) ? crowd_.crash_one(dice_) : crowd_.cables().cut_one();
     default:
       if (Node* const leader = cluster_.leader()) dice_.one_in(6) ? leader->raise_fence() : leader->make_snapshot();
   }
@@ -154,36 +146,26 @@ void ClusterWorld::come_to_rest() {
   story_.tell("from now on nothing goes wrong");
   is_calm_ = true;
   network_.calm();
-  cables_.calm();
+  crowd_.cables().calm();
   members_.calm();
   members_.come_back();
   cluster_.calm();
-  for (const auto& caller : callers_) caller->retire();
+  crowd_.retire();
   const Millis end = agenda_.now() + kEnd;
   go_on(end, [this] { return cluster_.leader() != nullptr; });
   require(cluster_.leader() != nullptr, "nobody leads, and nothing goes wrong any more");
-  add_callers<Finisher>("finisher", 1);
+  crowd_.add<Finisher>("finisher", 1);
   go_on(end, [this] { return checker_.laws().open().empty(); });
-  const auto open = checker_.laws().open();
-  require(open.empty(), "not finished, and nothing goes wrong any more: {}", fmt::join(open, ", "));
-  callers_.back()->retire();
+  checker_.require_finished();
+  crowd_.retire_last();
   go_on(end, [this] { return checker_.is_settled() && cluster_.is_settled() && checker_.unanswered().empty(); });
-  const auto unanswered = checker_.unanswered();
-  require(unanswered.empty(), "never answered, and nothing goes wrong any more: {}", fmt::join(unanswered, ", "));
+  checker_.require_answered();
   require(cluster_.is_settled(), "not all nodes have caught up, and nothing goes wrong any more");
   cluster_.finish();
 }
 
 Outcome run_cluster_seed(std::uint64_t seed, const Story::Listener& listener) {
-  Outcome outcome;
-  ClusterWorld world(seed, listener);
-  try {
-    world.run();
-  } catch (const Breach& breach) {
-    outcome.breach = breach.what();
-  }
-  outcome.tally = world.tally();
-  return outcome;
+  return outcome_of<ClusterWorld>(seed, listener);
 }
 
 }  // namespace tenure::sim

@@ -3,18 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "agenda.h"
-#include "cable.h"
-#include "callers.h"
 #include "checker.h"
 #include "cluster.h"
+#include "crowd.h"
 #include "etcd_members.h"
 #include "machine_clock.h"
 #include "network.h"
-#include "program.h"
 #include "story.h"
 #include "tally.h"
 #include "world.h"
@@ -34,8 +30,6 @@ class ClusterWorld {
 
  private:
   void step();
-  template <class C>
-  void add_callers(const char* name, int count);
   void plan_mischief();
   void make_mischief();
   void harm_node();
@@ -46,7 +40,6 @@ class ClusterWorld {
   template <class Until>
   void go_on(Millis end, const Until& until);
 
-  const std::uint64_t seed_;
   Dice dice_;
   const Settings settings_;
   const bool ends_leases_early_;
@@ -58,10 +51,7 @@ class ClusterWorld {
   Checker checker_;
   EtcdMembers members_;
   Cluster cluster_;
-  Gossip gossip_;
-  std::uint64_t connections_ = 0;
-  Cables cables_;
-  std::vector<std::unique_ptr<Caller>> callers_;
+  Crowd crowd_;
   bool is_calm_ = false;
 };
 

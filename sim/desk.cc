@@ -21,7 +21,7 @@ void Desk::process(const Mail& mail, const R& request) {
       auto done = [this, begun, mail](Result<ReplyOf<R>> reply) { answer(begun, mail, std::move(reply)); };
       if (ports_.dice.one_in(4) && ports_.engine.is_leading()) {
         ports_.engine.put(request, std::move(done));
-        ports_.plan(Millis{ports_.dice.between(0, 2)}, [this] {
+        ports_.lives.plan(Millis{ports_.dice.between(0, 2)}, [this] {
           ports_.engine.hand_over();
           ports_.settle();
         });
@@ -126,7 +126,7 @@ void Desk::give_back(const Mail& mail, const LockGrant& grant) {
   letter->request = request;
   letter->call = mail.letter->call;
   letter->gives_back = true;
-  ports_.plan(Millis{0}, [this, letter] { process({.letter = letter, .floor = ports_.checker.floor()}); });
+  ports_.lives.plan(Millis{0}, [this, letter] { process({.letter = letter, .floor = ports_.checker.floor()}); });
 }
 
 }  // namespace tenure::sim

@@ -12,6 +12,7 @@
 #include "authority/engine.h"
 #include "base/dice.h"
 #include "checker.h"
+#include "lives.h"
 #include "network.h"
 #include "service.h"
 #include "story.h"
@@ -31,8 +32,7 @@ class Desk {
     Network& network;
     Engine& engine;
     Dice& dice;
-    // Does something later, if the process still lives then, and once it is awake.
-    std::function<void(Millis delay, std::function<void()> event)> plan;
+    Lives& lives;
     // What every call leaves to be done.
     std::function<void()> settle;
     // Numbers what the checker judges by; 0: it does not listen to this engine.

@@ -14,7 +14,7 @@ constexpr std::uint64_t kBehindMax = 4;
 
 }  // namespace
 
-SimStore::SimStore(Ports ports, std::uint64_t seed, For whom) : ports_(std::move(ports)), whom_(whom), dice_(seed) {
+SimStore::SimStore(Ports ports, std::uint64_t seed, For whom) : ports_(ports), whom_(whom), dice_(seed) {
   way_->is_calm = whom == For::kWitness;
 }
 
@@ -53,11 +53,11 @@ void SimStore::call(Millis timeout, etcd::Tell<T> tell, Do<T> act) {
   const std::uint64_t number = ++calls_;
   auto told = std::make_shared<etcd::Tell<T>>(std::move(tell));
   way_->waiting.emplace(number, [told](const etcd::Trouble& why) { (*told)(tl::unexpected(why)); });
-  ports_.plan(ports_.clock.until(timeout), [this, number] { fail(number, How::kUnknown, "it timed out"); });
+  ports_.lives.plan(ports_.clock.until(timeout), [this, number] { fail(number, How::kUnknown, "it timed out"); });
   if (!is_reachable()) {
     // Noticed at once, or by silence.
     if (dice_.one_in(2)) {
-      ports_.plan(Millis{dice_.between(1, 20)}, [this, number] { fail(number, How::kNothing, "no connection"); });
+      ports_.lives.plan(Millis{dice_.between(1, 20)}, [this, number] { fail(number, How::kNothing, "no connection"); });
     }
     return;
   }
@@ -82,13 +82,14 @@ void SimStore::arrive(std::uint64_t number, const std::shared_ptr<etcd::Tell<T>>
     ports_.tally.count(Fault::kEtcdReplyLost);
     // The connection breaks, which is noticed, or not.
     if (dice_.one_in(2)) {
-      ports_.plan(Millis{dice_.between(0, 30)}, [this, number] { fail(number, How::kUnknown, "it was cut off"); });
+      ports_.lives.plan(Millis{dice_.between(0, 30)},
+                        [this, number] { fail(number, How::kUnknown, "it was cut off"); });
     }
     return;
   }
   ports_.agenda.after(delay(), [this, number, tell, way = way_, answer = std::move(answer)] {
     if (way->is_dead || way->is_cut) return;
-    ports_.plan(Millis{0}, [number, tell, way, answer] {
+    ports_.lives.plan(Millis{0}, [number, tell, way, answer] {
       if (take(*way, number)) (*tell)(answer);
     });
   });
@@ -137,7 +138,7 @@ void SimStore::status(Millis timeout, etcd::Tell<etcd::Status> tell) {
 }
 
 void SimStore::after(Millis delay, std::function<void()> call) {
-  ports_.plan(ports_.clock.until(delay), [way = std::weak_ptr(way_), call = std::move(call)] {
+  ports_.lives.plan(ports_.clock.until(delay), [way = std::weak_ptr(way_), call = std::move(call)] {
     if (const auto alive = way.lock(); alive && !alive->is_dead) call();
   });
 }
@@ -207,7 +208,7 @@ class SimStore::SimWatch final : public etcd::Watch {
 
   static void plan(const std::shared_ptr<View>& view) {
     if (view->is_over || view->way->is_dead || std::exchange(view->is_planned, true)) return;
-    view->store->ports_.plan(view->store->delay(), [weak = std::weak_ptr(view)] {
+    view->store->ports_.lives.plan(view->store->delay(), [weak = std::weak_ptr(view)] {
       const auto planned = weak.lock();
       if (planned == nullptr || planned->is_over || planned->way->is_dead) return;
       planned->is_planned = false;
@@ -221,7 +222,7 @@ class SimStore::SimWatch final : public etcd::Watch {
       // It ends when that is noticed, or goes on when that is over.
       if (store.dice_.one_in(30)) return end(view, trouble(How::kNothing, "the watch was cut off"));
       view->is_planned = true;
-      return store.ports_.plan(Millis{50}, [weak = std::weak_ptr(view)] {
+      return store.ports_.lives.plan(Millis{50}, [weak = std::weak_ptr(view)] {
         if (const auto planned = weak.lock(); planned != nullptr && !planned->is_over && !planned->way->is_dead) {
           planned->is_planned = false;
           deliver(planned);

@@ -12,6 +12,7 @@
 #include "base/dice.h"
 #include "etcd/store.h"
 #include "etcd_members.h"
+#include "lives.h"
 #include "machine_clock.h"
 #include "tally.h"
 
@@ -26,8 +27,7 @@ class SimStore final : public etcd::Store {
     Tally& tally;
     EtcdMembers& members;
     const MachineClock& clock;  // the node's
-    // Does something later, if the node still lives then, and once it is awake.
-    std::function<void(Millis delay, std::function<void()> event)> plan;
+    Lives& lives;               // the node's
   };
 
   // For a witness nothing goes wrong, whatever does for others.

@@ -21,25 +21,18 @@ Node::Node(const Settings& settings, Ports ports, Overseer& overseer, std::strin
       overseer_(overseer),
       address_(std::move(address)),
       dice_(seed),
-      clock_(ports.agenda, kNodeStart) {}
+      clock_(ports.agenda, kNodeStart),
+      lives_(ports.agenda) {}
 
 Node::~Node() {
   if (is_up()) store_->die();
   if (course_) course_->end();
 }
 
-void Node::plan(Millis delay, std::function<void()> event) {
-  ports_.agenda.after(delay, [this, life = life_, event = std::move(event)] {
-    if (life != life_) return;
-    if (paused_until_ > ports_.agenda.now()) return plan(paused_until_ - ports_.agenda.now(), event);
-    event();
-  });
-}
-
 // --- lives ---
 
 void Node::start() {
-  ++life_;
+  lives_.begin();
   ports_.story.tell("{} starts", address_);
   open();
   open_desk();
@@ -58,11 +51,8 @@ void Node::open() {
   journal_entropy_ = std::make_unique<SeededEntropy>(dice_.roll(1'000'000'000));
   entropy_ = std::make_unique<NotedEntropy>(dice_.roll(1'000'000'000));
   store_ = std::make_unique<SimStore>(
-      SimStore::Ports{.agenda = ports_.agenda,
-                      .tally = ports_.tally,
-                      .members = ports_.members,
-                      .clock = clock_,
-                      .plan = [this](Millis delay, std::function<void()> event) { plan(delay, std::move(event)); }},
+      SimStore::Ports{
+          .agenda = ports_.agenda, .tally = ports_.tally, .members = ports_.members, .clock = clock_, .lives = lives_},
       dice_.roll(1'000'000'000));
   if (is_calm_) store_->calm();
   if (cut_until_ > ports_.agenda.now()) store_->cut();
@@ -84,7 +74,6 @@ void Node::open() {
   engine_->observe([this](const State& state, Instant /*stamp*/, std::string_view /*record*/) {
     if (overseer_.judged_term(*this) != 0) ports_.checker.note_state(state);
   });
-  engine_->on_earlier_due([this] { is_due_earlier_ = true; });
   course_ = std::make_unique<Course>(Course::Ports{*engine_, *etcd_journal_, *election_, clock_}, address_);
 }
 
@@ -97,11 +86,18 @@ void Node::open_desk() {
       .network = ports_.network,
       .engine = *engine_,
       .dice = dice_,
-      .plan = [this](Millis delay, std::function<void()> event) { plan(delay, std::move(event)); },
+      .lives = lives_,
       .settle = [this] { settle(); },
       .term = [this] { return overseer_.judged_term(*this); },
       .on_answer = [this](const Reply& reply, bool is_judged) { overseer_.on_answer(*this, reply, is_judged); },
       .may_refuse = [this] { return !engine_->is_leading(); }});
+  upkeep_ = std::make_unique<Upkeep>(Upkeep::Ports{.lives = lives_,
+                                                   .tally = ports_.tally,
+                                                   .dice = dice_,
+                                                   .clock = clock_,
+                                                   .engine = *engine_,
+                                                   .on_done = {},
+                                                   .is_calm = is_calm_});
 }
 
 void Node::end_life(const char* how, bool is_power_lost) {
@@ -111,16 +107,17 @@ void Node::end_life(const char* how, bool is_power_lost) {
   course_->end();
   course_.reset();
   engine_.reset();
+  upkeep_.reset();
   desk_.reset();
   journal_.reset();
   etcd_journal_.reset();
   election_.reset();
   store_.reset();
   epoch_ = 0;
-  has_followed_ = is_wake_planned_ = is_due_earlier_ = false;
-  paused_until_ = Millis{0};
-  ++life_;
-  plan(Millis{is_calm_ ? 1 : dice_.between(5, 3000)}, [this] { start(); });
+  has_followed_ = is_wake_planned_ = false;
+  lives_.wake();
+  lives_.begin();
+  lives_.plan(Millis{is_calm_ ? 1 : dice_.between(5, 3000)}, [this] { start(); });
 }
 
 void Node::kill(bool is_power_lost) {
@@ -130,7 +127,7 @@ void Node::kill(bool is_power_lost) {
 }
 
 void Node::close() {
-  if (!is_up() || paused_until_ > ports_.agenda.now()) return;
+  if (!is_up() || lives_.is_still()) return;
   ports_.tally.count(Fault::kNodeClosed);
   course_->end();
   if (overseer_.judged_term(*this) != 0) ports_.checker.close();
@@ -143,7 +140,7 @@ void Node::pause(Millis time) {
   if (!is_up()) return;
   ports_.tally.count(Fault::kNodePaused);
   ports_.story.tell("{} stands still for {} ms", address_, time.count());
-  paused_until_ = ports_.agenda.now() + time;
+  lives_.stand_still(time);
 }
 
 void Node::cut_from_etcd(Millis time) {
@@ -158,7 +155,8 @@ void Node::cut_from_etcd(Millis time) {
 
 void Node::calm() {
   is_calm_ = true;
-  paused_until_ = cut_until_ = Millis{0};
+  lives_.wake();
+  cut_until_ = Millis{0};
   clock_.drift(MachineClock::kTrue);
   if (!store_) return;
   store_->calm();
@@ -170,16 +168,13 @@ void Node::calm() {
 void Node::hear(const Mail& mail) {
   if (!is_up()) return ports_.story.tell("{} is down: {} is lost", address_, text_of(mail.letter->request));
   if (desk_->is_gone(mail.connection)) return;
-  if (paused_until_ > ports_.agenda.now())
-    return plan(paused_until_ - ports_.agenda.now(), [this, mail] { hear(mail); });
+  if (lives_.is_still()) return lives_.plan(lives_.still_for(), [this, mail] { hear(mail); });
   desk_->process(mail);
 }
 
 void Node::hang_up(std::uint64_t connection) {
   if (!is_up()) return;
-  if (paused_until_ > ports_.agenda.now()) {
-    return plan(paused_until_ - ports_.agenda.now(), [this, connection] { hang_up(connection); });
-  }
+  if (lives_.is_still()) return lives_.plan(lives_.still_for(), [this, connection] { hang_up(connection); });
   desk_->hang_up(connection);
 }
 
@@ -195,11 +190,11 @@ void Node::note_frame(FrameNote note) {
 
 void Node::wake() {
   if (std::exchange(is_wake_planned_, true)) return;
-  plan(Millis{is_calm_ ? 0 : dice_.between(0, 2)}, [this] { step(); });
+  lives_.plan(Millis{is_calm_ ? 0 : dice_.between(0, 2)}, [this] { step(); });
 }
 
 void Node::plan_step(Millis delay) {
-  plan(delay, [this, number = ++steps_] {
+  lives_.plan(delay, [this, number = ++steps_] {
     if (number == steps_) step();
   });
 }
@@ -226,7 +221,7 @@ void Node::on_role(Course::Role role) {
     epoch_ = course_->leader()->epoch;
     overseer_.on_leads(*this);
     led_from_ = engine_->applied();
-    plan_tick(Millis{0});
+    upkeep_->plan(Millis{0});
   } else {
     desk_->forget_soft_state();
   }
@@ -257,10 +252,10 @@ void Node::on_turn(Course::Turn turn, const std::string& text) {
 }
 
 void Node::make_snapshot() {
-  if (!is_leading() || paused_until_ > ports_.agenda.now()) return;
+  if (!is_leading() || lives_.is_still()) return;
   engine_->take_digest([this](const Result<std::uint64_t>& frame) {
     if (!frame) return;
-    plan(Millis{dice_.between(0, 50)}, [this, sequence = *frame] {
+    lives_.plan(Millis{dice_.between(0, 50)}, [this, sequence = *frame] {
       const auto made = tenure::make_snapshot(*journal_, sequence);
       ports_.tally.count(made ? Fault::kSnapshotMade : Fault::kSnapshotFailed);
       ports_.story.tell("{} makes a snapshot of frame {}: {}", address_, sequence,
@@ -272,34 +267,14 @@ void Node::make_snapshot() {
   settle();
 }
 
+void Node::settle() {
+  if (is_up()) upkeep_->settle();
+}
+
 void Node::raise_fence() {
-  if (!is_leading() || paused_until_ > ports_.agenda.now()) return;
+  if (!is_leading() || lives_.is_still()) return;
   engine_->raise_fence();
   settle();
-}
-
-// --- time ---
-
-void Node::settle() {
-  if (is_up() && std::exchange(is_due_earlier_, false)) plan_tick(Millis{0});
-}
-
-void Node::plan_tick(Millis delay) {
-  Millis late{dice_.between(0, 2)};
-  if (!is_calm_ && dice_.one_in(6)) {
-    ports_.tally.count(Fault::kUpkeepLate);
-    late = Millis{dice_.between(20, 250)};
-  }
-  plan(delay + late, [this, number = ++ticks_] {
-    if (number == ticks_) tick();
-  });
-}
-
-void Node::tick() {
-  Instant next = engine_->run_due();
-  for (int i = 0; i < 100 && next <= engine_->now(); ++i) next = engine_->run_due();
-  is_due_earlier_ = false;
-  if (next != kNever) plan_tick(clock_.until(next - engine_->now()));
 }
 
 }  // namespace tenure::sim

@@ -16,9 +16,11 @@
 #include "etcd/etcd_journal.h"
 #include "etcd_store.h"
 #include "evidence.h"
+#include "lives.h"
 #include "machine_clock.h"
 #include "story.h"
 #include "tally.h"
+#include "upkeep.h"
 
 namespace tenure::sim {
 
@@ -90,7 +92,6 @@ class Node {
   [[nodiscard]] bool has_followed() const { return has_followed_; }
 
  private:
-  void plan(Millis delay, std::function<void()> event);
   void open();
   void open_desk();
   void end_life(const char* how, bool is_power_lost);
@@ -101,8 +102,6 @@ class Node {
   void step();
   void plan_step(Millis delay);
   void settle();
-  void tick();
-  void plan_tick(Millis delay);
 
   const Settings settings_;
   Ports ports_;
@@ -110,8 +109,7 @@ class Node {
   const std::string address_;
   Dice dice_;
   MachineClock clock_;
-  std::uint64_t life_ = 0;
-  Millis paused_until_{0};
+  Lives lives_;
   Millis cut_until_{0};
   bool is_calm_ = false;
 
@@ -124,14 +122,13 @@ class Node {
   std::unique_ptr<NotedJournal> journal_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Desk> desk_;
+  std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Course> course_;
   std::uint64_t epoch_ = 0;
   std::uint64_t led_from_ = 0;  // the frame that it last began to lead behind
   bool has_followed_ = false;
   bool is_wake_planned_ = false;
-  bool is_due_earlier_ = false;
-  std::uint64_t ticks_ = 0;  // the latest that was planned counts
-  std::uint64_t steps_ = 0;  // likewise
+  std::uint64_t steps_ = 0;  // the latest that was planned counts
 };
 
 }  // namespace tenure::sim

@@ -13,24 +13,16 @@ constexpr Millis kIdle{50};  // after it the last batch is vouched for
 }  // namespace
 
 Server::Server(const Settings& settings, Ports ports, std::uint64_t seed)
-    : settings_(settings), ports_(ports), dice_(seed) {}
+    : settings_(settings), ports_(ports), dice_(seed), lives_(ports.agenda) {}
 
 Server::~Server() {
   engine_.reset();  // before the journal that it listens to
 }
 
-void Server::plan(Millis delay, std::function<void()> event) {
-  ports_.agenda.after(delay, [this, life = life_, event = std::move(event)] {
-    if (life != life_) return;
-    if (stalled_until_ > ports_.agenda.now()) return plan(stalled_until_ - ports_.agenda.now(), event);
-    event();
-  });
-}
-
 // --- lives ---
 
 void Server::start() {
-  ++life_;
+  lives_.begin();
   journal_entropy_ = std::make_unique<SeededEntropy>(dice_.roll(1'000'000'000));
   entropy_ = std::make_unique<NotedEntropy>(dice_.roll(1'000'000'000));
   auto opened = FileJournal::open(ports_.disk.files(), kDataFolder, *journal_entropy_,
@@ -45,7 +37,6 @@ void Server::start() {
   if (ports_.disk.is_down()) return fail_start({ErrorCode::kUnavailable, "the machine is down"});
   engine_->observe(
       [this](const State& state, Instant /*stamp*/, std::string_view /*record*/) { ports_.checker.note_state(state); });
-  engine_->on_earlier_due([this] { is_due_earlier_ = true; });
 
   const Engine::Origin& origin = engine_->origin();
   ports_.tally.count(origin.snapshot > 0 ? Fault::kSnapshotUsed : Fault::kReplayUsed);
@@ -56,7 +47,7 @@ void Server::start() {
           origin.passed_over.empty() ? "" : origin.passed_over.front());
   ports_.checker.begin_life(*engine_, *journal_, ports_.clock);
   open_desk();
-  plan_tick(Millis{0});
+  upkeep_->plan(Millis{0});
 }
 
 void Server::fail_start(const Failure& failure) {
@@ -71,15 +62,16 @@ void Server::end_life(const char* how, const std::function<void()>& end) {
   ports_.story.tell("server ends: {}", how);
   ports_.checker.end_life();
   engine_.reset();
+  upkeep_.reset();
   journal_.reset();
   file_journal_.reset();
   desk_.reset();
-  is_write_planned_ = is_due_earlier_ = false;
-  stalled_until_ = Millis{0};
-  ++life_;
+  is_write_planned_ = false;
+  lives_.wake();
+  lives_.begin();
   end();
   if (on_end_) on_end_(std::string_view(how) == kPowerLost);
-  plan(Millis{is_calm_ ? 1 : dice_.between(5, 400)}, [this] { start(); });
+  lives_.plan(Millis{is_calm_ ? 1 : dice_.between(5, 400)}, [this] { start(); });
 }
 
 void Server::kill() {
@@ -105,7 +97,7 @@ void Server::close() {
 void Server::stall(Millis time) {
   ports_.tally.count(Fault::kServerStalled);
   ports_.story.tell("server stalls for {} ms", time.count());
-  stalled_until_ = ports_.agenda.now() + time;
+  lives_.stand_still(time);
 }
 
 void Server::slow_disk(Millis time) {
@@ -116,7 +108,8 @@ void Server::slow_disk(Millis time) {
 
 void Server::calm() {
   is_calm_ = true;
-  stalled_until_ = slow_until_ = Millis{0};
+  lives_.wake();
+  slow_until_ = Millis{0};
 }
 
 // --- requests ---
@@ -124,33 +117,39 @@ void Server::calm() {
 void Server::hear(const Mail& mail) {
   if (!is_up()) return ports_.story.tell("server is down: {} is lost", text_of(mail.letter->request));
   if (desk_->is_gone(mail.connection)) return ports_.story.tell("server hears nothing from a closed connection");
-  if (stalled_until_ > ports_.agenda.now()) {
-    return plan(stalled_until_ - ports_.agenda.now(), [this, mail] { hear(mail); });
-  }
+  if (lives_.is_still()) return lives_.plan(lives_.still_for(), [this, mail] { hear(mail); });
   desk_->process(mail);
 }
 
 void Server::open_desk() {
-  desk_ = std::make_unique<Desk>(
-      Desk::Ports{.name = "server",
-                  .story = ports_.story,
-                  .tally = ports_.tally,
-                  .checker = ports_.checker,
-                  .network = ports_.network,
-                  .engine = *engine_,
-                  .dice = dice_,
-                  .plan = [this](Millis delay, std::function<void()> event) { plan(delay, std::move(event)); },
-                  .settle = [this] { settle(); },
-                  .term = [] { return 1; },
-                  .on_answer = {},
-                  .may_refuse = [this] { return !journal_->failure().empty(); }});
+  desk_ = std::make_unique<Desk>(Desk::Ports{.name = "server",
+                                             .story = ports_.story,
+                                             .tally = ports_.tally,
+                                             .checker = ports_.checker,
+                                             .network = ports_.network,
+                                             .engine = *engine_,
+                                             .dice = dice_,
+                                             .lives = lives_,
+                                             .settle = [this] { settle(); },
+                                             .term = [] { return 1; },
+                                             .on_answer = {},
+                                             .may_refuse = [this] { return !journal_->failure().empty(); }});
+  upkeep_ = std::make_unique<Upkeep>(Upkeep::Ports{.lives = lives_,
+                                                   .tally = ports_.tally,
+                                                   .dice = dice_,
+                                                   .clock = ports_.clock,
+                                                   .engine = *engine_,
+                                                   .on_done =
+                                                       [this] {
+                                                         ports_.story.tell("server does what is due");
+                                                         settle();
+                                                       },
+                                                   .is_calm = is_calm_});
 }
 
 void Server::hang_up(std::uint64_t connection) {
   if (!is_up()) return;
-  if (stalled_until_ > ports_.agenda.now()) {
-    return plan(stalled_until_ - ports_.agenda.now(), [this, connection] { hang_up(connection); });
-  }
+  if (lives_.is_still()) return lives_.plan(lives_.still_for(), [this, connection] { hang_up(connection); });
   desk_->hang_up(connection);
 }
 
@@ -171,10 +170,9 @@ void Server::settle() {
   if (journal_->last() > journal_->durable() && !is_write_planned_) {
     is_write_planned_ = true;
     const bool is_slow = slow_until_ > ports_.agenda.now();
-    plan(Millis{is_slow ? dice_.between(50, 300) : dice_.between(0, 4)}, [this] { write(); });
+    lives_.plan(Millis{is_slow ? dice_.between(50, 300) : dice_.between(0, 4)}, [this] { write(); });
   }
-  if (is_due_earlier_) plan_tick(Millis{0});
-  is_due_earlier_ = false;
+  upkeep_->settle();
 }
 
 void Server::write() {
@@ -190,7 +188,7 @@ void Server::write() {
     return end_life("journal failed", [this] { ports_.disk.kill(); });
   }
   ports_.story.tell("disk has frames up to {}", journal_->durable());
-  plan(kIdle, [this, durable = journal_->durable()] {
+  lives_.plan(kIdle, [this, durable = journal_->durable()] {
     if (journal_->durable() == durable && journal_->last() <= durable) vouch();
   });
   settle();
@@ -211,7 +209,7 @@ void Server::make_snapshot() {
   if (!is_up()) return;
   engine_->take_digest([this](const Result<std::uint64_t>& frame) {
     if (!frame) return;
-    plan(Millis{0}, [this, sequence = *frame] {
+    lives_.plan(Millis{0}, [this, sequence = *frame] {
       const auto made = tenure::make_snapshot(*journal_, sequence);
       ports_.tally.count(made ? Fault::kSnapshotMade : Fault::kSnapshotFailed);
       ports_.story.tell("snapshot of frame {}: {}", sequence, made ? "made" : made.error().message);
@@ -226,28 +224,6 @@ void Server::raise_fence() {
   if (!is_up()) return;
   engine_->raise_fence();
   settle();
-}
-
-// --- time ---
-
-void Server::plan_tick(Millis delay) {
-  Millis late{dice_.between(0, 2)};
-  if (!is_calm_ && dice_.one_in(6)) {
-    ports_.tally.count(Fault::kUpkeepLate);
-    late = Millis{dice_.between(20, 250)};
-  }
-  plan(delay + late, [this, number = ++ticks_] {
-    if (number == ticks_) tick();
-  });
-}
-
-void Server::tick() {
-  Instant next = engine_->run_due();
-  for (int i = 0; i < 100 && next <= engine_->now(); ++i) next = engine_->run_due();
-  ports_.story.tell("server does what is due");
-  is_due_earlier_ = false;
-  settle();
-  if (next != kNever) plan_tick(ports_.clock.until(next - engine_->now()));
 }
 
 }  // namespace tenure::sim

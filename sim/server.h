@@ -15,11 +15,13 @@
 #include "disk.h"
 #include "evidence.h"
 #include "journal/file_journal.h"
+#include "lives.h"
 #include "machine_clock.h"
 #include "network.h"
 #include "service.h"
 #include "story.h"
 #include "tally.h"
+#include "upkeep.h"
 
 namespace tenure::sim {
 
@@ -68,8 +70,6 @@ class Server final : public Service {
   [[nodiscard]] const Engine& engine() const { return *engine_; }
 
  private:
-  // Plans an event of this life, for when it is awake.
-  void plan(Millis delay, std::function<void()> event);
   void fail_start(const Failure& failure);
   // Ends this life; the disk is told how by `end`.
   void end_life(const char* how, const std::function<void()>& end);
@@ -80,14 +80,11 @@ class Server final : public Service {
   void settle();
   void write();
   void vouch();
-  void tick();
-  void plan_tick(Millis delay);
 
   const Settings settings_;
   Ports ports_;
   Dice dice_;
-  std::uint64_t life_ = 0;
-  Millis stalled_until_{0};
+  Lives lives_;
   Millis slow_until_{0};
   bool is_calm_ = false;
   std::function<void(bool is_power_lost)> on_end_;
@@ -99,9 +96,8 @@ class Server final : public Service {
   std::unique_ptr<NotedJournal> journal_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Desk> desk_;
+  std::unique_ptr<Upkeep> upkeep_;
   bool is_write_planned_ = false;
-  bool is_due_earlier_ = false;
-  std::uint64_t ticks_ = 0;  // the latest that was planned counts
 };
 
 }  // namespace tenure::sim

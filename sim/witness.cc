@@ -7,12 +7,9 @@ namespace tenure::sim {
 Witness::Witness(Agenda& agenda, Tally& tally, EtcdMembers& members, const MachineClock& clock)
     : ForwardingJournal(journal_),
       members_(members),
-      store_({.agenda = agenda,
-              .tally = tally,
-              .members = members,
-              .clock = clock,
-              .plan = [&agenda](Millis delay, std::function<void()> event) { agenda.after(delay, std::move(event)); }},
-             0, SimStore::For::kWitness),
+      lives_(agenda),
+      store_({.agenda = agenda, .tally = tally, .members = members, .clock = clock, .lives = lives_}, 0,
+             SimStore::For::kWitness),
       journal_(store_, cluster_keys(), entropy_, {}) {}
 
 void Witness::look() {

@@ -39,6 +39,7 @@ class Witness final : public ForwardingJournal {
   };
 
   EtcdMembers& members_;
+  Lives lives_;  // one, and always awake
   SimStore store_;
   SeededEntropy entropy_{1};
   etcd::EtcdJournal journal_;

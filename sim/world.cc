@@ -1,5 +1,7 @@
 #include "world.h"
 
+#include "callers.h"
+#include "program.h"
 #include "small_settings.h"
 
 namespace tenure::sim {
@@ -13,8 +15,7 @@ constexpr std::uint64_t kSeedStep = 1'000;
 }  // namespace
 
 World::World(std::uint64_t seed, Story::Listener listener)
-    : seed_(seed),
-      dice_(seed * kSeedStep),
+    : dice_(seed * kSeedStep),
       settings_(small_settings(dice_)),
       story_(agenda_, std::move(listener)),
       clock_(agenda_, kStart),
@@ -22,19 +23,9 @@ World::World(std::uint64_t seed, Story::Listener listener)
       network_(agenda_, tally_, seed * kSeedStep + 3),
       checker_(settings_, tally_),
       server_(settings_, {agenda_, story_, tally_, checker_, network_, clock_, disk_}, seed * kSeedStep + 4),
-      cables_({agenda_, story_, tally_, server_, checker_, connections_}, seed * kSeedStep + 5) {
-  server_.on_end([this](bool is_power_lost) { cables_.end_all(server_.addresses().front(), is_power_lost); });
-}
-
-template <class C>
-void World::add_callers(const char* name, int count) {
-  for (int i = 0; i < count; ++i) {
-    const Caller::Ports ports{agenda_,  story_,  tally_,       network_, server_,
-                              checker_, gossip_, connections_, cables_,  clock_};
-    callers_.push_back(
-        std::make_unique<C>(fmt::format("{}{}", name, i), ports, seed_ * kSeedStep + 10 + callers_.size()));
-    callers_.back()->begin();
-  }
+      crowd_({agenda_, story_, tally_, network_, server_, checker_, clock_}, seed * kSeedStep + 5,
+             seed * kSeedStep + 10) {
+  server_.on_end([this](bool is_power_lost) { crowd_.cables().end_all(server_.addresses().front(), is_power_lost); });
 }
 
 void World::step() {
@@ -47,11 +38,11 @@ void World::step() {
 
 void World::run() {
   server_.start();
-  add_callers<Client>("client", 2);
-  add_callers<Worker>("worker", 3);
-  add_callers<Orchestrator>("orchestrator", 2);
-  add_callers<LockUser>("user", 4);
-  add_callers<Program>("program", 3);
+  crowd_.add<Client>("client", 2);
+  crowd_.add<Worker>("worker", 3);
+  crowd_.add<Orchestrator>("orchestrator", 2);
+  crowd_.add<LockUser>("user", 4);
+  crowd_.add<Program>("program", 3);
   plan_mischief();
   while (tally_.events() < kEvents) step();
   come_to_rest();
@@ -80,7 +71,7 @@ void World::make_mischief() {
     case 5:
       return harm_disk();
     case 6:
-      return callers_[dice_.roll(callers_.size())]->crash();
+      return crowd_.crash_one(dice_);
     default:
       return server_.make_snapshot();
   }
@@ -119,7 +110,7 @@ void World::harm_machine() {
       story_.tell("machine is suspended");
       return server_.stall(Millis{dice_.between(500, 4000)});
     case 3:
-      return cables_.cut_one();
+      return crowd_.cables().cut_one();
     default:
       return server_.slow_disk(Millis{dice_.between(100, 1000)});
   }
@@ -162,25 +153,23 @@ void World::come_to_rest() {
   story_.tell("from now on nothing goes wrong");
   is_calm_ = true;
   network_.calm();
-  cables_.calm();
+  crowd_.cables().calm();
   disk_.free();
   disk_.mend();
   if (disk_.is_down()) server_.lose_power(FaultyFiles::Damage::kTear);
   clock_.drift(MachineClock::kTrue);
-  for (const auto& caller : callers_) caller->retire();
+  crowd_.retire();
   server_.calm();
   const Millis until = agenda_.now() + kRest;
   while (!server_.is_up() && agenda_.now() < until) step();
   require(server_.is_up(), "the server does not start, and nothing goes wrong any more");
   checker_.expect_no_faults();
-  add_callers<Finisher>("finisher", 1);
+  crowd_.add<Finisher>("finisher", 1);
   while (agenda_.now() < until && !(checker_.laws().open().empty() && checker_.unanswered().empty())) step();
-  const auto open = checker_.laws().open();
-  require(open.empty(), "not finished, and nothing goes wrong any more: {}", fmt::join(open, ", "));
-  callers_.back()->retire();
+  checker_.require_finished();
+  crowd_.retire_last();
   while (agenda_.now() < until && !checker_.unanswered().empty()) step();
-  const auto unanswered = checker_.unanswered();
-  require(unanswered.empty(), "never answered, and nothing goes wrong any more: {}", fmt::join(unanswered, ", "));
+  checker_.require_answered();
 }
 
 // Also what was put off until the end of a stall, which may be seconds away (seed 30630).
@@ -193,16 +182,6 @@ void World::finish() {
   checker_.finish(server_.engine());
 }
 
-Outcome run_seed(std::uint64_t seed, const Story::Listener& listener) {
-  Outcome outcome;
-  World world(seed, listener);
-  try {
-    world.run();
-  } catch (const Breach& breach) {
-    outcome.breach = breach.what();
-  }
-  outcome.tally = world.tally();
-  return outcome;
-}
+Outcome run_seed(std::uint64_t seed, const Story::Listener& listener) { return outcome_of<World>(seed, listener); }
 
 }  // namespace tenure::sim

@@ -4,18 +4,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "agenda.h"
-#include "cable.h"
-#include "callers.h"
+#include "breach.h"
 #include "checker.h"
+#include "crowd.h"
 #include "disk.h"
 #include "machine_clock.h"
 #include "network.h"
-#include "program.h"
 #include "server.h"
 #include "story.h"
 #include "tally.h"
@@ -35,8 +32,6 @@ class World {
 
  private:
   void step();
-  template <class C>
-  void add_callers(const char* name, int count);
   void plan_mischief();
   void make_mischief();
   void harm_server();
@@ -45,7 +40,6 @@ class World {
   void come_to_rest();
   void finish();
 
-  const std::uint64_t seed_;
   Dice dice_;
   const Settings settings_;
   Agenda agenda_;
@@ -56,10 +50,7 @@ class World {
   Network network_;
   Checker checker_;
   Server server_;
-  Gossip gossip_;
-  std::uint64_t connections_ = 0;
-  Cables cables_;
-  std::vector<std::unique_ptr<Caller>> callers_;
+  Crowd crowd_;
   bool is_calm_ = false;
 };
 
@@ -68,6 +59,18 @@ struct Outcome {
   std::string breach;  // empty: nothing was broken
   Tally tally;
 };
+template <class W>
+Outcome outcome_of(std::uint64_t seed, const Story::Listener& listener) {
+  Outcome outcome;
+  W world(seed, listener);
+  try {
+    world.run();
+  } catch (const Breach& breach) {
+    outcome.breach = breach.what();
+  }
+  outcome.tally = world.tally();
+  return outcome;
+}
 Outcome run_seed(std::uint64_t seed, const Story::Listener& listener = {});
 
 }  // namespace tenure::sim
