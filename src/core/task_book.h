@@ -17,6 +17,7 @@
 
 #include <tenure/settings.h>
 #include <tenure/tasks.h>
+#include "base/hash.h"
 #include "base/table.h"
 #include "core/archive.h"
 #include "core/deadlines.h"
@@ -322,6 +323,11 @@ class TaskBook {
                                           const Moment& moment) const;
   [[nodiscard]] std::vector<TaskLease> repeat_leases(const TaskAnswer& answer, Instant now) const;
   [[nodiscard]] static TaskLease lease_of(const Task& task, Instant now);
+  // By which tasks and lessees are found, and leases.
+  [[nodiscard]] static std::uint32_t hash_of(std::string_view name) { return static_cast<std::uint32_t>(hash64(name)); }
+  [[nodiscard]] static std::uint32_t hash_of(Fence fence) {
+    return static_cast<std::uint32_t>(fence.value * 0x9e3779b97f4a7c15U >> 32);
+  }
   [[nodiscard]] const Story* lease(Fence fence) const;
   [[nodiscard]] Lessee* lessee(std::string_view name) const;
 

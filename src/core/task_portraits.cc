@@ -99,7 +99,7 @@ Broken TaskBook::load(const portrait::Task& from, Instant now) {
     story.reason = from.story->reason.value_or("");
     if (from.story->kept) archive_.restore(story, *from.story->kept, footprint(*task));
   }
-  tasks_.insert(*task, static_cast<std::uint32_t>(hash64(from.task_id)));
+  tasks_.insert(*task, hash_of(from.task_id));
   if (from.key && !is_terminal(from.state)) {
     join_line(*task, *from.key);
     if (task->number < task->line->head->number) lead_line(*task, now);

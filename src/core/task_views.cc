@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "core/cursor.h"
 #include "core/task_book.h"
@@ -12,18 +11,15 @@
 namespace tenure {
 
 const Task* TaskBook::find(std::string_view task_id) const {
-  return tasks_.find(static_cast<std::uint32_t>(hash64(task_id)),
-                     [&](const Task& task) { return task.id() == task_id; });
+  return tasks_.find(hash_of(task_id), [&](const Task& task) { return task.id() == task_id; });
 }
 
 const Story* TaskBook::lease(Fence fence) const {
-  const auto hash = static_cast<std::uint32_t>(fence.value * 0x9e3779b97f4a7c15U >> 32);
-  return leases_.find(hash, [&](const Story& story) { return story.task.current().token.fence == fence; });
+  return leases_.find(hash_of(fence), [&](const Story& story) { return story.task.current().token.fence == fence; });
 }
 
 Lessee* TaskBook::lessee(std::string_view name) const {
-  return lessees_.find(static_cast<std::uint32_t>(hash64(name)),
-                       [&](const Lessee& other) { return other.name == name; });
+  return lessees_.find(hash_of(name), [&](const Lessee& other) { return other.name == name; });
 }
 
 const Queue* TaskBook::find_queue(std::string_view name) const {
