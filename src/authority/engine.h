@@ -131,6 +131,9 @@ class Engine final : private Journal::Listener {
   // Before that, for whoever has nothing better to do: what was put is made durable on this thread, if it is little and
   // the journal is quick. False: it was not.
   bool commit_here() TENURE_EXCLUDES(mutex_);
+  // In the midst of putting many: the journal begins with what was put so far, if it has nothing to do and that is
+  // much.
+  void commit_ahead() { ports_.journal.commit_ahead(); }
 
   // Asks, and waits up to `block` for an answer that is not empty. The ticket is 0 when there was nothing to wait for.
   Ticket wait(const LeaseRequest& request, Millis block, Callback<std::vector<TaskLease>> done) TENURE_EXCLUDES(mutex_);

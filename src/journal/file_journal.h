@@ -60,6 +60,7 @@ class FileJournal final : public Journal {
   [[nodiscard]] std::uint64_t durable() const override { return durable_.load(); }
   void commit() override;
   bool commit_here() override;
+  void commit_ahead() override;
   // Vouches for what it made durable, too.
   Result<Done> close() override;
   [[nodiscard]] bool has_room() const override;

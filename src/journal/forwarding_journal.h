@@ -20,6 +20,7 @@ class ForwardingJournal : public Journal {
   [[nodiscard]] std::uint64_t durable() const override { return journal_.durable(); }
   void commit() override { journal_.commit(); }
   bool commit_here() override { return journal_.commit_here(); }
+  void commit_ahead() override { journal_.commit_ahead(); }
   Result<Done> close() override { return journal_.close(); }
   [[nodiscard]] bool has_room() const override { return journal_.has_room(); }
   [[nodiscard]] JournalFigures figures() const override { return journal_.figures(); }

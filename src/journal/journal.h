@@ -87,6 +87,9 @@ class Journal {
   // The same for a caller that has nothing better to do than to wait: everything appended is made durable on its
   // thread, and the listener is not told. False: it would not be quick, or somebody else is at it; nothing was done.
   virtual bool commit_here() { return false; }
+  // For a caller that has not appended all of it yet: what is there is begun with, if it is much, and nothing else is
+  // under way.
+  virtual void commit_ahead() {}
   // Makes everything durable, and ends. One thread; nothing is appended any more.
   virtual Result<Done> close() = 0;
   // False: the medium is nearly full. What is left is for finishing what was begun.

@@ -304,7 +304,10 @@ std::shared_ptr<wire::Talk> Server::begin_talk(std::uint64_t id, Face face) {
   return wire::Conversation::begin(engine_, *this, terms_for(id));
 }
 
-void Server::on_input(Connection& connection) { unsettled_.push_back(connection.shared_from_this()); }
+void Server::on_input(Connection& connection) {
+  unsettled_.push_back(connection.shared_from_this());
+  engine_.commit_ahead();
+}
 
 void Server::on_unread(Connection& connection) { unread_.push_back(connection.id()); }
 
