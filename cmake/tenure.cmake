@@ -82,9 +82,9 @@ function(tenure_messages name proto)
   target_compile_options(${name} PRIVATE -w)
 endfunction()
 
-# One gtest executable; ctest shows each of its tests as <prefix>.<Suite>.<test>, under `label`.
+# One gtest executable; ctest shows each of its tests, or of those that match FILTER, as <prefix>.<Suite>.<test>, under `label`.
 function(tenure_gtest name prefix label)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "FILTER" "SOURCES;DEPENDS")
   add_executable(${name} ${arg_SOURCES})
   # What tests share is compiled alone, for lint, which leaves out tests.
   set(helpers ${arg_SOURCES})
@@ -95,7 +95,7 @@ function(tenure_gtest name prefix label)
   target_compile_options(${name} PRIVATE -O0 -g1)
   tenure_precompile(${name} precompiled_tests.h)
   # Sanitizers make tests many times slower, so the limit is for hangs only.
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}."
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${prefix}." TEST_FILTER "${arg_FILTER}"
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES LABELS ${label} TIMEOUT 1200)
 endfunction()
 

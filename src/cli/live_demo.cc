@@ -1,9 +1,11 @@
 #include "cli/live_demo.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -21,11 +23,39 @@ using namespace std::chrono_literals;
 // Before a server is asked again that did not answer.
 constexpr Millis kSettle = 1s;
 
+// Says when the server does not answer any more, and when it does again. Any thread.
+class Contact {
+ public:
+  explicit Contact(const Errand& errand) : errand_(errand) {}
+
+  void lost(const Error& error) {
+    if (is_lost_.exchange(true)) return;
+    tell(fmt::format("does not answer: {}. This goes on when it does", error.what()));
+  }
+  void made() {
+    if (is_lost_ && is_lost_.exchange(false)) tell("answers again");
+  }
+
+ private:
+  void tell(std::string_view what) {
+    const std::lock_guard lock(mutex_);
+    errand_.desk.err << fmt::format("tenure: {} {}\n", errand_.place, what) << std::flush;
+  }
+
+  const Errand& errand_;
+  std::atomic<bool> is_lost_ = false;
+  std::mutex mutex_;
+};
+
 // One of those who keep the server busy, on a thread of its own. One thread.
 class Actor {
  public:
-  Actor(Authority& authority, const LiveDemoOptions& options, std::uint64_t seed, std::stop_token stop)
-      : authority_(authority), options_(options), dice_(seed), stop_(std::move(stop)) {}
+  Actor(const Errand& errand, Contact& contact, const LiveDemoOptions& options, std::stop_token stop)
+      : authority_(errand.authority),
+        contact_(contact),
+        options_(options),
+        dice_(errand.desk.entropy.next()),
+        stop_(std::move(stop)) {}
 
   Tasks& tasks() { return authority_.tasks(); }
   WorkLeases& work() { return authority_.work(); }
@@ -49,7 +79,12 @@ class Actor {
     while (!is_over()) {
       try {
         scene(*this);
+        contact_.made();
+      } catch (const Unavailable& error) {
+        if (!is_over()) contact_.lost(error);
+        rest(kSettle);
       } catch (const Error&) {
+        contact_.made();
         rest(kSettle);
       }
     }
@@ -57,6 +92,7 @@ class Actor {
 
  private:
   Authority& authority_;
+  Contact& contact_;
   const LiveDemoOptions& options_;
   Dice dice_;
   const std::stop_token stop_;
@@ -237,14 +273,14 @@ int run_live_demo(const Errand& errand, const Signals& signals, const LiveDemoOp
   StopOnSignal interrupted(signals);
   std::stop_source over;
   const std::stop_callback passed_on(interrupted.token(), [&] { over.request_stop(); });
+  Contact contact(errand);
   std::vector<std::jthread> threads;
   for (const Scene& scene : all_scenes(options.pace)) {
-    threads.emplace_back([&, scene, seed = errand.desk.entropy.next()] {
-      Actor(errand.authority, options, seed, over.get_token()).repeat(scene);
-    });
+    auto actor = std::make_unique<Actor>(errand, contact, options, over.get_token());
+    threads.emplace_back([actor = std::move(actor), scene] { actor->repeat(scene); });
   }
   if (options.time > Millis{0}) {
-    Actor(errand.authority, options, 0, over.get_token()).rest(options.time);
+    Actor(errand, contact, options, over.get_token()).rest(options.time);
     over.request_stop();
   }
   threads.clear();  // waits for them

@@ -40,6 +40,18 @@ class LiveDemo(unittest.TestCase):
                 demo.send_signal(signal.SIGINT)
                 self.assertEqual(demo.wait(PATIENCE), 0)
 
+    def test_it_says_that_the_server_has_gone_and_goes_on_when_it_is_back(self):
+        with Tenured() as server:
+            with subprocess.Popen([PROGRAM, "demo", "--live", "--pace", "4", "--server", f"127.0.0.1:{server.port}"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as demo:
+                self.assertIn("is busy now", demo.stdout.readline())
+                server.kill()
+                self.assertIn("does not answer", demo.stderr.readline())
+                with Tenured(folder=server.folder, port=server.port):
+                    self.assertIn("answers again", demo.stderr.readline())
+                    demo.send_signal(signal.SIGINT)
+                    self.assertEqual(demo.wait(PATIENCE), 0)
+
     def test_without_a_server_it_says_so(self):
         ran = subprocess.run([PROGRAM, "demo", "--live", "--server", "127.0.0.1:1"], capture_output=True, text=True,
                              timeout=PATIENCE, check=False)
