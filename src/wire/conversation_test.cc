@@ -1,5 +1,6 @@
 #include "wire/conversation.h"
 
+#include "authority/shared_testing.h"
 #include "wire/conversation_testing.h"
 
 namespace tenure::wire {
@@ -341,6 +342,24 @@ TEST(InputBufferTest, GrowsWithWhatArrivesAndIsSmallAgain) {
   buffer.consume(1);
   EXPECT_EQ(buffer.view(), "");
   EXPECT_LT(buffer.capacity(), 20'000U);
+}
+
+TEST_F(ConversationTest, OneOfSeveralTellsWhetherItLeads) {
+  SharedMedium medium;
+  SharedMemoryJournal journal(medium);
+  const auto engine =
+      Engine::stand_by(
+          {}, {.clock = *world.clock, .entropy = world.entropy, .journal = journal, .is_certain = [] { return true; }})
+          .value();
+  house.other = "node1:8368";
+  const auto talk = Conversation::begin(*engine, house, {.client_id = 1, .own_session = "one"});
+  talk->receive("ROLE\n");
+  EXPECT_EQ(heard(talk), "*5 $5 slave $5 node1 :8368 $9 connected :0 ");
+  ASSERT_TRUE(engine->catch_up());
+  ASSERT_TRUE(engine->lead(medium.elect()));
+  talk->receive("ROLE\n");
+  EXPECT_EQ(heard(talk), "*3 $6 master :0 *0 ");
+  talk->close();
 }
 
 }  // namespace

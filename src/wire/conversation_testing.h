@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +55,11 @@ class Guesthouse final : public Conversation::House {
     refusals.push_back(fmt::format("{} {}", to_string(refusal.code), refusal.verb));
   }
 
+  [[nodiscard]] bool is_one_of_several() const override { return other.has_value(); }
+  [[nodiscard]] std::optional<std::string> leader() const override { return other; }
+
   int told = 0;
+  std::optional<std::string> other;  // node, of which this one knows
   std::vector<std::string> refusals;
   std::vector<Conversation::Promise> later;
   bool is_slow = false;

@@ -102,10 +102,11 @@ describe("actions", () => {
     await page.getByRole("link", { name: "many", exact: true }).click();
     await page.getByRole("link", { name: /^waiting/ }).click();
     await page.getByText("Page 1").waitFor();
+    await page.locator("tbody th").getByText("M49", { exact: true }).waitFor();
     const seen = new Set(await page.locator("tbody th").allTextContents());
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByText("Page 2").waitFor();
-    await page.locator(".loading").waitFor({ state: "detached" });
+    await page.locator("tbody th").getByText("M59", { exact: true }).waitFor();
     for (const id of await page.locator("tbody th").allTextContents()) seen.add(id);
     assert.equal(seen.size, 60);
     await page.getByRole("button", { name: "Previous" }).click();
