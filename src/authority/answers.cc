@@ -112,7 +112,7 @@ void Engine::hand_over() {
 // With so few everybody who asks is likely to wait for just these. With more of them others are on their way, too, and
 // their requests are read meanwhile.
 bool Engine::commit_here() {
-  constexpr std::uint64_t kFramesMax = 64;
+  constexpr std::uint64_t kFramesMax = 128;
   const Call call(*this);
   {
     const MutexLock lock(mutex_);
