@@ -1,4 +1,4 @@
-// tenure-bare: what a durable server on this machine can do at best, for the lock cycle to be compared with.
+// tenure-bare: what a durable server on this machine can do at best, for Tenure's cycles to be compared with.
 #include <cstdio>
 #include <exception>
 

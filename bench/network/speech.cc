@@ -29,6 +29,8 @@ constexpr std::array kEntries = {
     Entry{"redis", "contended", make_redis_contended},
     Entry{"redis", "task", make_redis_task},
     Entry{"bare", "lock", make_bare_lock},
+    Entry{"bare", "contended", make_bare_contended},
+    Entry{"bare", "task", make_bare_task},
     Entry{"beanstalkd", "task", make_beanstalkd_task},
     Entry{"nats", "task", make_nats_task, false},  // its answers come in any order
 };

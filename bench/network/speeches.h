@@ -27,8 +27,10 @@ std::unique_ptr<Speech> make_redis_contended(const Plan& plan);
 // XADD, XREADGROUP, XACK.
 std::unique_ptr<Speech> make_redis_task(const Plan& plan);
 
-// What Tenure is asked for a lock, answered +OK.
+// What Tenure is asked for a lock, for an attempt at one, for a task; answered +OK.
 std::unique_ptr<Speech> make_bare_lock(const Plan& plan);
+std::unique_ptr<Speech> make_bare_contended(const Plan& plan);
+std::unique_ptr<Speech> make_bare_task(const Plan& plan);
 
 // put, reserve, delete.
 std::unique_ptr<Speech> make_beanstalkd_task(const Plan& plan);

@@ -1,4 +1,4 @@
-// Tenure's locks, and the same requests without an authority behind them.
+// Tenure's locks.
 #include <optional>
 #include <string>
 #include <vector>
@@ -144,23 +144,11 @@ class TenureHandOver : public LockSpeech {
   std::optional<Instant> released_at_;  // by whoever held it last
 };
 
-class BareLock : public LockSpeech {
- public:
-  explicit BareLock(const Plan& plan) : LockSpeech(plan, own_identifier(plan)) {}
-
-  void take(Lane lane, std::string_view reply, Turn& turn) override {
-    expect(reply == "+OK\r\n", "OK", reply);
-    if (is_held(lane)) return turn.finish();
-    release(lane, "1234567-0123456789abcdef", turn);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Speech> make_tenure_lock(const Plan& plan) { return std::make_unique<TenureLock>(plan); }
 std::unique_ptr<Speech> make_tenure_acquire(const Plan& plan) { return std::make_unique<TenureAcquire>(plan); }
 std::unique_ptr<Speech> make_tenure_contended(const Plan& plan) { return std::make_unique<TenureContended>(plan); }
 std::unique_ptr<Speech> make_tenure_hand_over(const Plan& plan) { return std::make_unique<TenureHandOver>(plan); }
-std::unique_ptr<Speech> make_bare_lock(const Plan& plan) { return std::make_unique<BareLock>(plan); }
 
 }  // namespace tenure::bench

@@ -12,7 +12,7 @@ struct Settings {
   std::uint32_t work_retries_max = 3;
 
   // How long, how many and how much of what has ended is remembered by each book: tasks, answers to request ids, lost
-  // lock leases. The oldest go first.
+  // lock leases. The oldest go first; of many, up to a 128th more may be kept for a while, to be forgotten together.
   Millis retention_time = std::chrono::hours(1);
   std::uint64_t retention_count = 1'000'000;
   std::uint64_t retention_bytes = std::uint64_t{256} << 20;

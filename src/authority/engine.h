@@ -364,8 +364,9 @@ class Engine final : private Journal::Listener {
   [[nodiscard]] bool is_behind_others(const LockAcquire& request) const TENURE_REQUIRES(mutex_);
 
   // --- upkeep.cc: time ---
-  bool do_one_due_thing() TENURE_REQUIRES(mutex_);
-  bool forget_one() TENURE_REQUIRES(mutex_);
+  // How many things it did; 0: nothing is due.
+  std::size_t do_next_due() TENURE_REQUIRES(mutex_);
+  std::size_t forget_some() TENURE_REQUIRES(mutex_);
   bool end_one_wait() TENURE_REQUIRES(mutex_);
   bool end_one_session() TENURE_REQUIRES(mutex_);
   bool promote_one_queue() TENURE_REQUIRES(mutex_);

@@ -10,7 +10,7 @@ namespace tenure {
 namespace {
 
 // Things that one call of run_due does: well below a millisecond's worth.
-constexpr int kDueSlice = 128;
+constexpr std::size_t kDueSlice = 128;
 // Soft state, so it has a limit of its own.
 constexpr std::size_t kSessionsMax = 1'000'000;
 
@@ -18,7 +18,7 @@ constexpr std::size_t kSessionsMax = 1'000'000;
 Instant after(Instant last) { return last + Millis{1}; }
 
 Instant next_forgetting(const Archive& archive, const Settings& settings, Instant now) {
-  return archive.is_over(settings, now) ? now : after(archive.due(settings));
+  return archive.is_forgetting_due(settings, now) ? now : after(archive.due(settings));
 }
 
 }  // namespace
@@ -33,18 +33,20 @@ Instant Engine::run_due() {
     }
     stamp();
     serve();
-    int done = 0;
-    while (done < kDueSlice && all_served() && do_one_due_thing()) {
-      ++done;
+    std::size_t done = 0;
+    while (done < kDueSlice && all_served()) {
+      const std::size_t more = do_next_due();
+      if (more == 0) break;
+      done += more;
       serve();
     }
-    next = done == kDueSlice ? now_ : next_due();
+    next = done >= kDueSlice ? now_ : next_due();
     promised_due_ = next;
   });
   return next;
 }
 
-bool Engine::do_one_due_thing() {
+std::size_t Engine::do_next_due() {
   if (const Task* task = state_->tasks().first_expired(now_)) {
     commit(TaskBook::decide_expiry(*task));
   } else if (const Domain* domain = state_->work().first_expired(now_)) {
@@ -52,24 +54,23 @@ bool Engine::do_one_due_thing() {
   } else if (const Lock* lock = state_->locks().first_expired(now_)) {
     commit(LockBook::decide_expiry(*lock));
   } else if (next_expiry() < now_) {
-    return false;  // so many were extended that the next round goes on with them
-  } else {
-    return end_one_session() || promote_one_queue() || end_one_wait() || forget_one();
+    return 0;  // so many were extended that the next round goes on with them
+  } else if (!end_one_session() && !promote_one_queue() && !end_one_wait()) {
+    return forget_some();
   }
-  return true;
+  return 1;
 }
 
 Instant Engine::next_expiry() const {
   return std::min({state_->tasks().next_expiry(), state_->work().next_expiry(), state_->locks().next_expiry()});
 }
 
-bool Engine::forget_one() {
-  auto forgotten = state_->tasks().decide_forgetting(settings_, now_);
-  if (!forgotten) forgotten = state_->work().decide_forgetting(settings_, now_);
-  if (!forgotten) forgotten = state_->locks().decide_forgetting(settings_, now_);
-  if (!forgotten) return false;
-  commit({*forgotten});
-  return true;
+std::size_t Engine::forget_some() {
+  Records forgotten = state_->tasks().decide_forgetting(settings_, now_);
+  if (forgotten.empty()) forgotten = state_->work().decide_forgetting(settings_, now_);
+  if (forgotten.empty()) forgotten = state_->locks().decide_forgetting(settings_, now_);
+  commit(forgotten);
+  return forgotten.size();
 }
 
 // Whoever could be served has been: an empty answer only goes to those for whom there is nothing.
@@ -153,7 +154,7 @@ Result<Done> Engine::join(std::string_view session, std::optional<Millis> grace)
     stamp();
     // One that comes too late finds its session ended, and begins another.
     const std::string name(session);
-    for (int i = 0; i < kDueSlice && is_over(name); ++i) end_session(name);
+    for (std::size_t i = 0; i < kDueSlice && is_over(name); ++i) end_session(name);
     serve();
     if (is_over(name)) {
       result = fail_with(ErrorCode::kBackpressure, "session '{}': expected it to be free, found it still ending", name);
@@ -190,7 +191,7 @@ Result<Done> Engine::leave(std::string_view session) {
     const std::string name(session);
     end_when_left(name, found->second);
     // Without a grace its locks are free at once; if they are very many, upkeep frees the rest.
-    for (int i = 0; i < kDueSlice && is_over(name); ++i) end_session(name);
+    for (std::size_t i = 0; i < kDueSlice && is_over(name); ++i) end_session(name);
     serve();
   });
   return result;

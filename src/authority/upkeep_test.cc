@@ -121,6 +121,23 @@ TEST(RunDueTest, ForgetsTheOldestBeyondTheCountAtOnce) {
   const auto before = world.frame_count();
   world.pass(Millis{0});
   EXPECT_THAT(world.records(before), ElementsAre("Forgotten", "Forgotten"));
+  EXPECT_EQ(before + 1, world.frame_count()) << "together";
+  EXPECT_FALSE(world.get(GetTask{tasks[1]}).has_value());
+  EXPECT_TRUE(world.get(GetTask{tasks[2]}).has_value());
+}
+
+TEST(RunDueTest, OfManyAFewTooManyAreKeptAWhile) {
+  World world(Settings{.retention_count = 128});
+  std::vector<std::string> tasks;
+  const auto end_one = [&] {
+    tasks.push_back(world.submit("q"));
+    world.get(TaskKill{tasks.back(), "reason"});
+  };
+  for (int i = 0; i < 129; ++i) end_one();
+  world.pass(Millis{0});
+  EXPECT_TRUE(world.get(GetTask{tasks[0]}).has_value());
+  end_one();
+  world.pass(Millis{0});
   EXPECT_FALSE(world.get(GetTask{tasks[1]}).has_value());
   EXPECT_TRUE(world.get(GetTask{tasks[2]}).has_value());
 }

@@ -78,10 +78,28 @@ class Archive {
     bytes_ += by;
   }
 
-  // Whether the oldest is to be forgotten now.
+  // Whether the oldest is beyond a limit.
   [[nodiscard]] bool is_over(const Settings& settings, Instant now) const {
-    if (oldest_ == nullptr) return false;
-    return count() > settings.retention_count || bytes_ > settings.retention_bytes || now > due(settings);
+    return oldest_ != nullptr && is_over(*oldest_, count(), bytes_, settings, now);
+  }
+
+  // Whether forgetting is worth its while: something is too old, or so much too many that they are forgotten together.
+  [[nodiscard]] bool is_forgetting_due(const Settings& settings, Instant now) const {
+    return oldest_ != nullptr && is_over(*oldest_, without_surplus(count()), without_surplus(bytes_), settings, now);
+  }
+
+  // Calls visit(Keepsake) for those to be forgotten now, the oldest first, no more than a frame should hold.
+  template <class Visit>
+  void visit_overdue(const Settings& settings, Instant now, const Visit& visit) const {
+    if (!is_forgetting_due(settings, now)) return;
+    std::uint64_t visited = 0;
+    std::uint64_t bytes = bytes_;
+    for (const Keepsake* next = oldest_; next != nullptr && visited < kForgottenTogether; next = next->newer) {
+      if (!is_over(*next, count() - visited, bytes, settings, now)) return;
+      visit(*next);
+      ++visited;
+      bytes -= next->kept_bytes;
+    }
   }
 
   // When the oldest has been kept for the retention time.
@@ -96,6 +114,18 @@ class Archive {
   }
 
  private:
+  static constexpr std::uint64_t kForgottenTogether = 64;
+
+  // Of many, a 128th more than the limit may be kept for a while.
+  static std::uint64_t without_surplus(std::uint64_t amount) { return amount - amount / 128; }
+
+  // Whether a keepsake, being the oldest of so many, is beyond a limit.
+  static bool is_over(const Keepsake& oldest, std::uint64_t count, std::uint64_t bytes, const Settings& settings,
+                      Instant now) {
+    return count > settings.retention_count || bytes > settings.retention_bytes ||
+           now > oldest.kept_since + settings.retention_time;
+  }
+
   void link(Keepsake& keepsake) {
     keepsake.older = newest_;
     keepsake.newer = nullptr;

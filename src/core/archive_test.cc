@@ -1,12 +1,18 @@
 // What has ended and is still remembered.
 #include "core/archive.h"
 
+#include <deque>
+#include <vector>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/testing.h"
 
 namespace tenure {
 namespace {
+
+using testing::ElementsAre;
 
 struct Note {
   std::string text;
@@ -61,6 +67,47 @@ TEST(ArchiveTest, RetentionIsByTimeCountAndBytes) {
   settings.retention_count = 2;
   settings.retention_bytes = 199;
   EXPECT_TRUE(archive.is_over(settings, Instant{15}));
+}
+
+// The since of those that are to be forgotten now.
+std::vector<Instant> overdue(const Archive& archive, const Settings& settings, Instant now) {
+  std::vector<Instant> since;
+  archive.visit_overdue(settings, now, [&](const Keepsake& kept) { since.push_back(kept.kept_since); });
+  return since;
+}
+
+TEST(ArchiveTest, ManyTooManyAreForgottenTogether) {
+  Archive archive;
+  std::deque<Keepsake> kept;
+  std::int64_t time = 0;
+  const auto add = [&](int count) {
+    for (int i = 0; i < count; ++i) archive.add(kept.emplace_back(Remembered::kTask), Instant{time++}, 1);
+  };
+  Settings settings{.retention_time = Millis{10'000}, .retention_count = 1000};
+  add(1007);
+  EXPECT_TRUE(archive.is_over(settings, Instant{0}));
+  EXPECT_FALSE(archive.is_forgetting_due(settings, Instant{0}));
+  EXPECT_EQ(0U, overdue(archive, settings, Instant{0}).size());
+  add(1);
+  EXPECT_TRUE(archive.is_forgetting_due(settings, Instant{0}));
+  EXPECT_THAT(overdue(archive, settings, Instant{0}), ElementsAre(Instant{0}, Instant{1}, Instant{2}, Instant{3},
+                                                                  Instant{4}, Instant{5}, Instant{6}, Instant{7}));
+  settings.retention_count = 0;
+  EXPECT_EQ(64U, overdue(archive, settings, Instant{0}).size()) << "no more than a frame should hold";
+  settings = {.retention_bytes = 1005};
+  EXPECT_FALSE(archive.is_forgetting_due(settings, Instant{0}));
+  settings.retention_bytes = 990;
+  EXPECT_EQ(18U, overdue(archive, settings, Instant{0}).size());
+}
+
+TEST(ArchiveTest, WhatIsTooOldIsForgottenAndNoMore) {
+  Archive archive;
+  std::deque<Keepsake> kept;
+  for (int i = 1; i <= 3; ++i) archive.add(kept.emplace_back(Remembered::kTask), Instant{i * 10}, 1);
+  const Settings settings{.retention_time = Millis{5}};
+  EXPECT_THAT(overdue(archive, settings, Instant{15}), ElementsAre());
+  EXPECT_THAT(overdue(archive, settings, Instant{26}), ElementsAre(Instant{10}, Instant{20}));
+  EXPECT_THAT(overdue(archive, settings, Instant{36}), ElementsAre(Instant{10}, Instant{20}, Instant{30}));
 }
 
 TEST(ArchiveDeathTest, OnlyTheOldestIsDropped) {

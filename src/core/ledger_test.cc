@@ -135,8 +135,8 @@ void Ledger::settle() {
   const auto page = tasks().queues({.count = 1000});
   for (const auto& queue : page->queues) tasks().promote(queue.queue, now, 1'000'000);
   const auto forget = [&](const auto& book) {
-    while (const auto record = book.decide_forgetting(settings, now)) {
-      write({*record});
+    for (Records records; !(records = book.decide_forgetting(settings, now)).empty();) {
+      write(records);
       if (testing::Test::HasFatalFailure()) return;
     }
   };

@@ -164,8 +164,8 @@ class LockBook {
   [[nodiscard]] static Records decide_expiry(const Lock& lock);
   // The end of a lock's session.
   [[nodiscard]] static Records decide_disconnection(const Lock& lock);
-  // The next thing to forget, if one is overdue.
-  [[nodiscard]] std::optional<record::Forgotten> decide_forgetting(const Settings& settings, Instant now) const;
+  // What is to be forgotten next, a frame's worth.
+  [[nodiscard]] Records decide_forgetting(const Settings& settings, Instant now) const;
 
   // --- apply ---
   Broken apply(const record::LockGranted& record, Instant stamp);
@@ -221,6 +221,9 @@ class LockBook {
   }
 
  private:
+  // As Forgotten names it.
+  static std::string_view name_of(const Keepsake& kept);
+
   // Why a token is not the present holder's: EXPIRED or NOTHELD.
   [[nodiscard]] tl::unexpected<Failure> refuse(const LockName& name, std::optional<Token> token) const;
   [[nodiscard]] const Lock* find(const LockName& name, std::uint64_t hash) const;

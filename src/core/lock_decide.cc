@@ -115,13 +115,17 @@ Records LockBook::decide_disconnection(const Lock& lock) {
       record::LockReleased{lock.space(), lock.domain(), lock.identifier(), lock.token, 0, ReleaseCause::kDisconnected}};
 }
 
-std::optional<record::Forgotten> LockBook::decide_forgetting(const Settings& settings, Instant now) const {
-  if (!archive_.is_over(settings, now)) return std::nullopt;
-  const Keepsake& oldest = *archive_.oldest();
-  if (oldest.kind == Remembered::kLostLease) {
-    return record::Forgotten{oldest.kind, static_cast<const LostLease&>(oldest).text};
-  }
-  return record::Forgotten{oldest.kind, static_cast<const RequestMemory<LockAnswer>&>(oldest).id};
+std::string_view LockBook::name_of(const Keepsake& kept) {
+  if (kept.kind == Remembered::kLostLease) return static_cast<const LostLease&>(kept).text;
+  return static_cast<const RequestMemory<LockAnswer>&>(kept).id;
+}
+
+Records LockBook::decide_forgetting(const Settings& settings, Instant now) const {
+  Records records;
+  archive_.visit_overdue(settings, now, [&](const Keepsake& oldest) {
+    records.emplace_back(record::Forgotten{oldest.kind, name_of(oldest)});
+  });
+  return records;
 }
 
 }  // namespace tenure

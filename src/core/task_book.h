@@ -251,8 +251,8 @@ class TaskBook {
   [[nodiscard]] Verdict<Done> decide(const QueuePause& request, const Moment& moment) const;
   // The end of a lease by time, and with it the poison limit.
   [[nodiscard]] static Records decide_expiry(const Task& task);
-  // The next thing to forget, if one is overdue.
-  [[nodiscard]] std::optional<record::Forgotten> decide_forgetting(const Settings& settings, Instant now) const;
+  // What is to be forgotten next, a frame's worth.
+  [[nodiscard]] Records decide_forgetting(const Settings& settings, Instant now) const;
 
   // --- apply ---
   Broken apply(const record::TaskCreated& record, Instant stamp);
@@ -318,6 +318,9 @@ class TaskBook {
   void visit_entities(const Visit& visit) const;
 
  private:
+  // As Forgotten names it.
+  static std::string_view name_of(const Keepsake& kept);
+
   // What `decide` and the views use.
   [[nodiscard]] Verdict<Submitted> create(record::TaskCreated record, std::optional<std::string_view> id,
                                           const Moment& moment) const;

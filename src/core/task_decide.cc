@@ -250,14 +250,18 @@ Records TaskBook::decide_expiry(const Task& task) {
   return records;
 }
 
-std::optional<record::Forgotten> TaskBook::decide_forgetting(const Settings& settings, Instant now) const {
+std::string_view TaskBook::name_of(const Keepsake& kept) {
+  if (kept.kind == Remembered::kTask) return static_cast<const Story&>(kept).task.id();
+  return static_cast<const RequestMemory<TaskAnswer>&>(kept).id;
+}
+
+Records TaskBook::decide_forgetting(const Settings& settings, Instant now) const {
   const Millis early = is_planted(PlantedBug::kRequestIdForgottenEarly) ? settings.retention_time / 2 : Millis{0};
-  if (!archive_.is_over(settings, now + early)) return std::nullopt;
-  const Keepsake& oldest = *archive_.oldest();
-  if (oldest.kind == Remembered::kTask) {
-    return record::Forgotten{oldest.kind, static_cast<const Story&>(oldest).task.id()};
-  }
-  return record::Forgotten{oldest.kind, static_cast<const RequestMemory<TaskAnswer>&>(oldest).id};
+  Records records;
+  archive_.visit_overdue(settings, now + early, [&](const Keepsake& oldest) {
+    records.emplace_back(record::Forgotten{oldest.kind, name_of(oldest)});
+  });
+  return records;
 }
 
 }  // namespace tenure

@@ -196,7 +196,7 @@ TEST_F(TaskViewsTest, TheOldestAreForgottenBeyondTheRetentionCountAndBytes) {
   ledger.settle();
   EXPECT_EQ(nullptr, ledger.tasks().find("T1"));
   EXPECT_EQ(2U, ledger.tasks().archive().count());
-  ledger.settings.retention_bytes = ledger.tasks().archive().bytes() - 1;
+  ledger.settings.retention_bytes = ledger.tasks().archive().bytes() * 9 / 10;
   ledger.settle();
   EXPECT_EQ(nullptr, ledger.tasks().find("T2"));
   EXPECT_NE(nullptr, ledger.tasks().find("T3"));

@@ -174,8 +174,8 @@ class WorkBook {
   [[nodiscard]] Verdict<WorkExtended> decide(const WorkExtension& request, const Moment& moment) const;
   [[nodiscard]] Verdict<Trimmed> decide(const WorkTrim& request, const Moment& moment) const;
   [[nodiscard]] static Records decide_expiry(const Domain& domain);
-  // The next thing to forget, if one is overdue.
-  [[nodiscard]] std::optional<record::Forgotten> decide_forgetting(const Settings& settings, Instant now) const;
+  // What is to be forgotten next, a frame's worth.
+  [[nodiscard]] Records decide_forgetting(const Settings& settings, Instant now) const;
 
   // --- apply ---
   Broken apply(const record::WorkAcquired& record, Instant stamp);

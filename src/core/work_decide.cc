@@ -184,10 +184,12 @@ Records WorkBook::decide_expiry(const Domain& domain) {
   return {record::WorkExpired{domain.name, domain.hold->token, domain.hold->offset}};
 }
 
-std::optional<record::Forgotten> WorkBook::decide_forgetting(const Settings& settings, Instant now) const {
-  if (!archive_.is_over(settings, now)) return std::nullopt;
-  const Keepsake& oldest = *archive_.oldest();
-  return record::Forgotten{oldest.kind, static_cast<const RequestMemory<WorkAnswer>&>(oldest).id};
+Records WorkBook::decide_forgetting(const Settings& settings, Instant now) const {
+  Records records;
+  archive_.visit_overdue(settings, now, [&](const Keepsake& oldest) {
+    records.emplace_back(record::Forgotten{oldest.kind, static_cast<const RequestMemory<WorkAnswer>&>(oldest).id});
+  });
+  return records;
 }
 
 }  // namespace tenure

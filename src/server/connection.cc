@@ -143,6 +143,7 @@ bool Connection::send() {
 }
 
 void Connection::settle() {
+  is_unsettled_ = false;
   if (is_closed_) return;
   if (is_stranger_) tell_strangeness();
   const bool is_all_sent = send();

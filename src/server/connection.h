@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -62,6 +63,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void read();
   // There are answers: begins what waited for them.
   void go_on() { talk_->go_on(); }
+  // Whether nobody has asked since it was settled.
+  bool is_first_wish_to_settle() { return !std::exchange(is_unsettled_, true); }
   // The end of a round: sends what there is to send, and closes it if that was all there will be.
   void settle();
   // Reads no more; it is closed once everything begun is answered and sent.
@@ -124,6 +127,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool is_shaking_hands_ = false;      // TLS is not there yet
   bool is_stranger_ = false;           // as the owner was told
   bool does_read_need_write_ = false;  // says TLS
+  bool is_unsettled_ = false;          // will be settled in this round
   bool is_ending_ = false;
   bool has_hung_up_ = false;  // the client will say nothing more
   bool is_closed_ = false;

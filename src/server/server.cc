@@ -90,7 +90,6 @@ void Server::on_role(bool is_leading) {
   for (const auto& [id, connection] : connections_) {
     if (!connection->has_session()) continue;
     connection->end();
-    unsettled_.push_back(connection);
   }
 }
 
@@ -154,7 +153,7 @@ void Server::go_on_with_answered() {
     const auto found = connections_.find(id);
     if (found == connections_.end()) continue;
     found->second->go_on();
-    unsettled_.push_back(found->second);
+    settle_later(*found->second);
   }
   // On its way before the answers are.
   engine_.hand_over();
@@ -172,7 +171,7 @@ void Server::tell_events() {
   const auto frames = engine_.take_durable();
   if (frames.empty()) return;
   for (const auto& frame : frames) events_.tell(frame.sequence, frame.stamp, frame.payload);
-  for (const std::uint64_t id : events_.clients()) unsettled_.push_back(connections_.at(id));
+  for (const std::uint64_t id : events_.clients()) settle_later(*connections_.at(id));
 }
 
 void Server::forget_events() {
@@ -181,6 +180,10 @@ void Server::forget_events() {
   if (ports_.clock.boot() - last_listened_ <= kEventsKept) return;
   engine_.unfollow();
   events_.end();
+}
+
+void Server::settle_later(Connection& connection) {
+  if (connection.is_first_wish_to_settle()) unsettled_.push_back(connection.shared_from_this());
 }
 
 void Server::settle_all() {
@@ -305,7 +308,7 @@ std::shared_ptr<wire::Talk> Server::begin_talk(std::uint64_t id, Face face) {
 }
 
 void Server::on_input(Connection& connection) {
-  unsettled_.push_back(connection.shared_from_this());
+  settle_later(connection);
   engine_.commit_ahead();
 }
 

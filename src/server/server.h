@@ -158,6 +158,7 @@ class Server final : private wire::Conversation::House, private HttpConversation
   void go_on_with_answered();
   void tell_events();
   void forget_events();
+  void settle_later(Connection& connection);
   void settle_all();
   void pass_time();
   void set_alarm();

@@ -1,5 +1,6 @@
 #include "wire/resp_writer.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace tenure::wire {
@@ -8,14 +9,20 @@ namespace {
 constexpr std::size_t kErrorBytesMax = 1024;
 constexpr std::size_t kNumberBytes = 1 + 20 + 2;  // type, digits with a sign, CR LF
 
+// Returns where it ends.
+template <class Number>
+char* write_line(char* at, char type, Number number) {
+  *at++ = type;
+  char* end = std::to_chars(at, at + kNumberBytes - 3, number).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  return end;
+}
+
 template <class Number>
 void append_line(std::string& out, char type, Number number) {
   char line[kNumberBytes];
-  line[0] = type;
-  char* end = std::to_chars(line + 1, line + sizeof line - 2, number).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  out.append(line, end);
+  out.append(line, write_line(line, type, number));
 }
 
 }  // namespace
@@ -46,7 +53,17 @@ void RespWriter::error(const Failure& failure) {
 
 void RespWriter::null() { out_.append(protocol_ == Protocol::kResp3 ? "_\r\n" : "$-1\r\n"); }
 
+// A reply has many of them, and most are short: those are appended at once.
 void RespWriter::value(std::string_view bytes) {
+  constexpr std::size_t kShort = 64;
+  if (bytes.size() <= kShort) {
+    char text[kNumberBytes + kShort + 2];
+    char* end = std::copy(bytes.begin(), bytes.end(), write_line(text, '$', bytes.size()));
+    *end++ = '\r';
+    *end++ = '\n';
+    out_.append(text, end);
+    return;
+  }
   header('$', bytes.size());
   out_.append(bytes).append("\r\n");
 }
