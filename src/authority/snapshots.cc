@@ -116,7 +116,8 @@ Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::
     return base == nullptr ? Done{} : base->visit(prefix, visit);
   };
   NextSnapshot next(fetch, base == nullptr ? State().digest() : digest_in(base->digest()));
-  auto done = journal.read(since, [&](const Frame& frame) -> Result<Done> {
+  const bool is_small = base == nullptr || base->pairs() <= sequence - since.after;
+  auto done = is_small ? next.take_all() : journal.read(since, [&](const Frame& frame) -> Result<Done> {
     if (auto going = go_on(stop); !going) return going;
     return next.foresee(frame.sequence, frame.payload);
   });

@@ -70,6 +70,11 @@ void Ledger::prove_snapshots() {
     ASSERT_TRUE(replayed.has_value()) << replayed.error().message;
   }
   ASSERT_EQ(live_.digest(), next.digest()) << "of the next snapshot, after record " << written_;
+  NextSnapshot whole(fetch, snapshot_digest_);
+  ASSERT_TRUE(whole.take_all()) << "after record " << written_;
+  for (const auto& [stamp, bytes] : since_) ASSERT_TRUE(whole.replay(written_, stamp, bytes)) << written_;
+  const auto whole_pairs = whole.pairs();
+  ASSERT_EQ(all, PairsByKey(whole_pairs.begin(), whole_pairs.end())) << "by taking all, after record " << written_;
   std::erase_if(snapshot_, [&](const auto& pair) { return next.replaces(pair.first); });
   for (const auto& [key, value] : next.pairs()) snapshot_[key] = value;
   ASSERT_EQ(all, snapshot_) << "the next snapshot, after record " << written_;

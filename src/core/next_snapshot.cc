@@ -67,6 +67,16 @@ Result<Done> NextSnapshot::fetch(const std::string& key) {
   return fetch_(key, [&](std::string_view found, std::string_view value) { return load_pair(state_, found, value); });
 }
 
+Result<Done> NextSnapshot::take_all() {
+  has_begun_ = has_all_ = true;
+  auto fetched = fetch("");
+  state_.finish_loading();
+  if (fetched && state_.digest() != last_digest_) {
+    fetched = fail_with(ErrorCode::kInvalid, "the last snapshot: expected the digest of what it holds, found another");
+  }
+  return fetched;
+}
+
 Result<Done> NextSnapshot::foresee(std::uint64_t sequence, std::string_view payload) {
   ByteReader in(payload);
   while (!in.at_end()) {
@@ -112,7 +122,7 @@ Result<Done> NextSnapshot::replay(std::uint64_t sequence, Instant stamp, std::st
     if (auto begun = begin(); !begun) return begun;
   }
   ByteReader in(payload);
-  while (!in.at_end()) {
+  while (!has_all_ && !in.at_end()) {
     const auto record = decode(in);
     if (!record) break;  // for replay_frame to tell
     if (auto fetched = fetch_late(*record); !fetched) return fetched;

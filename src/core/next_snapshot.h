@@ -1,5 +1,5 @@
-// The next snapshot, from the last one and the frames since: holds only the entities that those frames name, so its
-// memory follows the frames, not the state.
+// The next snapshot, from the last one and the frames since: holds only the entities that those frames name, or all if
+// they are fewer than the frames, so its memory follows the frames, not the state.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,11 @@ class NextSnapshot {
   // empty state.
   NextSnapshot(Fetch fetch, Digest digest) : fetch_(std::move(fetch)), last_digest_(digest) {}
 
-  // The frames behind the last snapshot, in order; first to know what they name, so that it is fetched in the order of
-  // the keys, and then to replay them.
+  // What is fetched before the frames are replayed: all of the last snapshot,
+  Result<Done> take_all();
+  // or what the frames name, in the order of the keys; for that they are read twice.
   Result<Done> foresee(std::uint64_t sequence, std::string_view payload);
+  // The frames behind the last snapshot, in order.
   Result<Done> replay(std::uint64_t sequence, Instant stamp, std::string_view payload);
 
   // The digest of the whole state by now.
@@ -39,7 +41,7 @@ class NextSnapshot {
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   [[nodiscard]] Pairs pairs() const;
   // Whether the pair of the last snapshot is replaced by those, or by nothing.
-  [[nodiscard]] bool replaces(std::string_view key) const { return present_.contains(keys::owner_of(key)); }
+  [[nodiscard]] bool replaces(std::string_view key) const { return has_all_ || present_.contains(keys::owner_of(key)); }
 
  private:
   Result<Done> begin();
@@ -55,6 +57,7 @@ class NextSnapshot {
   const Digest last_digest_;
   State state_;
   bool has_begun_ = false;
+  bool has_all_ = false;
   // Keys of entities that were fetched, found or not, or foreseen.
   absl::flat_hash_set<std::string, KeyHash, std::equal_to<>> present_;
 };

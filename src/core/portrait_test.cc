@@ -211,6 +211,25 @@ TEST(NextSnapshotTest, WithoutAnyFrameItHasTheCountersAlone) {
   EXPECT_FALSE(next.replaces(keys::task("t")));
 }
 
+TEST(NextSnapshotTest, WithAllOfTheLastOneItReplacesAll) {
+  NextSnapshot next(nothing(), State().digest());
+  ASSERT_TRUE(next.take_all());
+  ASSERT_TRUE(next.replay(1, Instant{1}, bytes_of(created("t"))));
+  EXPECT_THAT(next.pairs(), testing::Contains(testing::Pair(keys::task("t"), testing::_)));
+  EXPECT_TRUE(next.replaces(keys::task("another")));
+  EXPECT_THAT(next.replay(2, Instant{1}, "\x7f").error().message, StartsWith("sequence number 2: "));
+}
+
+TEST(NextSnapshotTest, AllOfTheLastOneMustBeReadableAndAddUp) {
+  const auto unreadable = [](std::string_view, const NextSnapshot::VisitPair&) -> Result<Done> {
+    return fail_with(ErrorCode::kUnavailable, "unreadable");
+  };
+  EXPECT_EQ("unreadable", NextSnapshot(unreadable, State().digest()).take_all().error().message);
+  State other;
+  ASSERT_EQ(nullptr, other.apply(Instant{1}, created("t")));
+  EXPECT_THAT(NextSnapshot(nothing(), other.digest()).take_all().error().message, HasSubstr("digest"));
+}
+
 TEST(NextSnapshotTest, FailsAsItsFramesDo) {
   NextSnapshot next(nothing(), State().digest());
   EXPECT_THAT(next.foresee(9, "\x7f").error().message, StartsWith("sequence number 9: "));

@@ -227,9 +227,11 @@ Result<Done> SnapshotReader::read_index() {
   return Done{};
 }
 
-Result<std::string_view> SnapshotReader::unpack(std::size_t which) {
-  if (unpacked_ == which) return raw_;
+Result<Done> SnapshotReader::unpack(std::size_t which) {
+  if (unpacked_ == which) return Done{};
   unpacked_.reset();
+  sought_.clear();
+  passed_ = 0;
   const Block& block = blocks_[which];
   const auto packed = read(block.offset, block.packed_bytes);
   if (!packed) return tl::unexpected(packed.error());
@@ -240,7 +242,21 @@ Result<std::string_view> SnapshotReader::unpack(std::size_t which) {
     return bad(path(), "offset {}: a block cannot be unpacked", block.offset);
   }
   unpacked_ = which;
-  return raw_;
+  return Done{};
+}
+
+// Who asks for one key after the other, in their order, passes each pair once.
+std::string_view SnapshotReader::seek(std::string_view key) {
+  if (key < sought_) passed_ = 0;
+  sought_ = key;
+  ByteReader in(std::string_view(raw_).substr(passed_));
+  while (!in.at_end()) {
+    const bool is_before = in.bytes() < key;
+    in.bytes();
+    if (!is_before || !in.ok()) break;
+    passed_ = raw_.size() - in.left();
+  }
+  return std::string_view(raw_).substr(passed_);
 }
 
 Result<Done> SnapshotReader::visit(std::string_view prefix, Visit visit) {
@@ -250,14 +266,12 @@ Result<Done> SnapshotReader::visit(std::string_view prefix, Visit visit) {
   if (begin != blocks_.begin()) --begin;
   for (auto block = begin; block != blocks_.end(); ++block) {
     if (block->first_key > prefix && !block->first_key.starts_with(prefix)) return Done{};
-    const auto pairs = unpack(static_cast<std::size_t>(block - blocks_.begin()));
-    if (!pairs) return tl::unexpected(pairs.error());
-    ByteReader in(*pairs);
+    if (auto unpacked = unpack(static_cast<std::size_t>(block - blocks_.begin())); !unpacked) return unpacked;
+    ByteReader in(seek(prefix));
     while (!in.at_end()) {
       const std::string_view key = in.bytes();
       const std::string_view value = in.bytes();
       if (!in.ok()) return bad(path(), "offset {}: a block's pairs are wrong", block->offset);
-      if (key < prefix) continue;
       if (!key.starts_with(prefix)) return Done{};
       if (auto visited = visit(key, value); !visited) return visited;
     }

@@ -86,8 +86,10 @@ class SnapshotReader final : public Snapshot {
   explicit SnapshotReader(std::unique_ptr<File> file) : file_(std::move(file)) {}
   Result<Done> read_index();
   Result<std::string> read(std::uint64_t offset, std::uint64_t bytes);
-  // The block's pairs; the last one read is kept.
-  Result<std::string_view> unpack(std::size_t which);
+  // The block that is looked into next; one that is unpacked already stays.
+  Result<Done> unpack(std::size_t which);
+  // Its pairs from the first whose key is not before this one, or from where they are wrong.
+  std::string_view seek(std::string_view key);
 
   std::unique_ptr<File> file_;
   SnapshotMark mark_;
@@ -95,8 +97,10 @@ class SnapshotReader final : public Snapshot {
   std::uint64_t pairs_ = 0;
   std::uint64_t bytes_ = 0;
   std::vector<Block> blocks_;
-  std::string raw_;
+  std::string raw_;  // the pairs of the block that is unpacked
   std::optional<std::size_t> unpacked_;
+  std::string sought_;      // the last key that was sought in it
+  std::size_t passed_ = 0;  // bytes of it, pairs before that key
 };
 
 std::string snapshot_path(const std::string& folder, std::uint64_t sequence);

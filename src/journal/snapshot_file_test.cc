@@ -99,6 +99,34 @@ TEST(SnapshotFileTest, FindsPairsByPrefixInAnyBlock) {
   }
 }
 
+TEST(SnapshotFileTest, OneReaderFindsPairsInAnyOrder) {
+  SnapshotWorld world;
+  const Pairs all = many(3000);
+  const auto reader = SnapshotReader::open(world.files, *world.write(all)).value();
+  const auto find = [&](const std::string& prefix) {
+    Pairs found;
+    const auto read = reader->visit(prefix, [&](std::string_view key, std::string_view value) -> Result<Done> {
+      found.emplace(key, value);
+      return Done{};
+    });
+    EXPECT_TRUE(read.has_value()) << prefix;
+    return found;
+  };
+  const auto expect_found = [&](const std::string& prefix) {
+    Pairs expected;
+    for (auto pair = all.lower_bound(prefix); pair != all.end() && pair->first.starts_with(prefix); ++pair) {
+      expected.insert(*pair);
+    }
+    EXPECT_EQ(expected, find(prefix)) << prefix;
+  };
+  for (const auto& pair : all) expect_found(pair.first);
+  for (auto pair = all.rbegin(); pair != all.rend(); ++pair) expect_found(pair->first);
+  for (const char* prefix : {"key 20", "key 2", "key 2", "key 19", "key 20", "a", "key 2999", "z", "key 1"}) {
+    expect_found(prefix);
+  }
+  EXPECT_EQ(all, find(""));
+}
+
 TEST(SnapshotFileTest, AVisitorMayStopIt) {
   SnapshotWorld world;
   const auto path = world.write(many(10));
