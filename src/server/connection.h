@@ -63,8 +63,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void read();
   // There are answers: begins what waited for them.
   void go_on() { talk_->go_on(); }
-  // Whether nobody has asked since it was settled.
-  bool is_first_wish_to_settle() { return !std::exchange(is_unsettled_, true); }
+  // It is to be settled at the end of the round; false: that was known.
+  bool mark_unsettled() { return !std::exchange(is_unsettled_, true); }
   // The end of a round: sends what there is to send, and closes it if that was all there will be.
   void settle();
   // Reads no more; it is closed once everything begun is answered and sent.

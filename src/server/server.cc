@@ -183,7 +183,7 @@ void Server::forget_events() {
 }
 
 void Server::settle_later(Connection& connection) {
-  if (connection.is_first_wish_to_settle()) unsettled_.push_back(connection.shared_from_this());
+  if (connection.mark_unsettled()) unsettled_.push_back(connection.shared_from_this());
 }
 
 void Server::settle_all() {
