@@ -40,8 +40,8 @@ class TENURE_API OrderedSource {
   // The payload of an offset that an earlier run has left and that comes before all others of its domain. nullopt: it
   // cannot be had now, and the domain rests until next() brings it. On any thread.
   virtual std::optional<std::string> fetch(std::string_view domain, Offset offset);
-  // The offset is processed or given up, now or by an earlier run; within a domain in the order that it was. On any
-  // thread. Neither this nor fetch() may call the orchestrator.
+  // The offset is processed or given up, now or by an earlier run; within a domain in the order that it was. Once more
+  // if next() brings it after that. On any thread. Neither this nor fetch() may call the orchestrator.
   virtual void done(std::string_view domain, Offset offset, bool is_processed);
 };
 

@@ -1,6 +1,7 @@
 // Ordered work on simulated time: order within a domain, hints, retries, and what an earlier run has left.
 #include <deque>
 #include <map>
+#include <set>
 
 #include "client/lock_testing.h"
 #include "client/orchestra.h"
@@ -288,7 +289,9 @@ TEST_F(OrderedTest, StopsWhenToldAndLeavesTheRest) {
   stop = std::stop_source();
   MemoryLog again(items_of({{"a", 1}, {"a", 2}, {"a", 3}}));
   EXPECT_EQ(2U, run(again, [](const OrderedWork&) {}).processed);
-  EXPECT_THAT(again.done_of("a"), ::testing::UnorderedElementsAre(1, 2, 3));
+  // What was fetched, done and then read is told of twice.
+  const auto done_of_a = again.done_of("a");
+  EXPECT_THAT(std::set(done_of_a.begin(), done_of_a.end()), ElementsAre(1, 2, 3));
 }
 
 TEST_F(OrderedTest, ABufferSmallerThanABacklogIsEnough) {
