@@ -306,6 +306,8 @@ TEST(SnapshotFileTest, ABlockThatEndsAmidAPairIsRefused) {
   set_in_footer(file, 2, hash64(index));
   world.files.put(path, file);
   EXPECT_THAT(world.read(path)["failure"], HasSubstr("a block's pairs are wrong"));
+  // Whether it would have been passed over or not.
+  EXPECT_THAT(world.read(path, "m")["failure"], HasSubstr("a block's pairs are wrong"));
 }
 
 TEST(SnapshotFileTest, RefusesANewerFormat) {
