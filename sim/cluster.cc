@@ -199,9 +199,11 @@ Node* Cluster::leader() {
   return leader;
 }
 
+// One that slept, and still believes that it leads, may have as many frames as there are, but they are others.
 bool Cluster::is_settled() {
   return std::ranges::all_of(nodes_, [this](const auto& node) {
-    return node->is_up() && node->engine().applied() == ports_.checker.position();
+    if (!node->is_up() || node->engine().applied() != ports_.checker.position()) return false;
+    return !node->engine().needs_load() && (!node->is_leading() || node.get() == leader());
   });
 }
 

@@ -113,7 +113,7 @@ void Node::end_life(const char* how, bool is_power_lost) {
   etcd_journal_.reset();
   election_.reset();
   store_.reset();
-  epoch_ = 0;
+  epoch_ = led_from_ = 0;
   has_followed_ = is_wake_planned_ = false;
   lives_.wake();
   lives_.begin();
@@ -207,7 +207,8 @@ void Node::step() {
   const Millis due = course_->step();
   if (!was_leading && engine_->applied() != before) {
     ports_.tally.count(was_loading ? Fault::kLoadedAnew : Fault::kFollowed);
-    has_followed_ = has_followed_ || !was_loading;
+    // Whoever only drops what it wrote itself, and was lost, has heard of nobody's time.
+    has_followed_ = has_followed_ || (!was_loading && engine_->applied() > led_from_);
     overseer_.on_followed(*this);
   }
   // From its first frame on its time is the others'.

@@ -95,6 +95,8 @@ class Engine final : private Journal::Listener {
   [[nodiscard]] bool is_leading() const TENURE_EXCLUDES(mutex_);
   // The last frame that is in the state.
   [[nodiscard]] std::uint64_t applied() const TENURE_EXCLUDES(mutex_);
+  // Some of those were lost with its term: the next `catch_up` builds the state anew.
+  [[nodiscard]] bool needs_load() const TENURE_EXCLUDES(mutex_);
 
   ~Engine() override;
   Engine(const Engine&) = delete;
@@ -306,7 +308,6 @@ class Engine final : private Journal::Listener {
   }
 
   // --- following.cc: one of several ---
-  [[nodiscard]] bool needs_load() const TENURE_EXCLUDES(mutex_);
   [[nodiscard]] bool has_newer_snapshot() const TENURE_EXCLUDES(mutex_);
   Result<Done> load_anew() TENURE_EXCLUDES(mutex_);
   Result<Done> take_in(const Frame& frame) TENURE_EXCLUDES(mutex_);
