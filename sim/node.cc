@@ -203,12 +203,15 @@ void Node::step() {
   is_wake_planned_ = false;
   const std::uint64_t before = engine_->applied();
   const bool was_leading = course_->role() == Course::Role::kLeader;
+  const std::uint64_t snapshot = engine_->origin().snapshot;
   const bool was_loading = course_->role() == Course::Role::kLoading;
   const Millis due = course_->step();
   if (!was_leading && engine_->applied() != before) {
-    ports_.tally.count(was_loading ? Fault::kLoadedAnew : Fault::kFollowed);
-    // Whoever only drops what it wrote itself, and was lost, has heard of nobody's time.
-    has_followed_ = has_followed_ || (!was_loading && engine_->applied() > led_from_);
+    const bool has_loaded = was_loading || engine_->origin().snapshot != snapshot;
+    ports_.tally.count(has_loaded ? Fault::kLoadedAnew : Fault::kFollowed);
+    // What was read from a snapshot on may be old: it tells the time only to whoever has done without the wall clock.
+    // And whoever only drops what it wrote itself, and was lost, has heard of nobody's time.
+    if ((!has_loaded || epoch_ != 0) && engine_->applied() > led_from_) has_followed_ = true;
     overseer_.on_followed(*this);
   }
   // From its first frame on its time is the others'.
