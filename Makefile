@@ -39,11 +39,15 @@ build: setup ## build the programs, build/release/bin/tenured and tenure, and li
 	@$(configure) release
 	@$(build) release --target programs
 
+.PHONY: trained
+trained: setup ## build the programs as they are packaged, compiled by what the server does under load
+	@scripts/train
+	@$(configure) trained
+	@$(build) trained --target programs
+
 .PHONY: deb
-deb: setup ## make a Debian package of all that is installed, build/release/tenure_*.deb
-	@$(configure) release
-	@$(build) release --target programs
-	@cd build/release && cpack -G DEB
+deb: trained ## make a Debian package of all that is installed, build/trained/tenure_*.deb
+	@cd build/trained && cpack -G DEB
 
 .PHONY: test
 test: setup ## build everything, lint, run all tests but the long ones
@@ -75,9 +79,8 @@ soak: setup ## the long tests, two hours
 	@ctest --preset soak -j$(jobs)
 
 .PHONY: bench
-bench: setup ## run the benchmarks, write docs/benchmarks.md
-	@$(configure) release
-	@$(build) release --target programs benches
+bench: trained ## run the benchmarks, write docs/benchmarks.md
+	@$(build) trained --target benches
 	@scripts/hazelcast
 	@scripts/bench
 

@@ -1,0 +1,19 @@
+# Programs that are compiled by what the server does under load (docs/decisions/25): a build with TENURE_TRAINING=gather
+# notes what runs how often, one with TENURE_TRAINING=use is compiled by those notes. scripts/train makes both.
+set(TENURE_TRAINING "" CACHE STRING "gather: note what runs; use: compile by the notes; empty: neither")
+set(training_notes "${PROJECT_SOURCE_DIR}/build/training/notes")
+
+if(TENURE_TRAINING STREQUAL "gather")
+  add_compile_options(-fprofile-generate=${training_notes} -fprofile-prefix-path=${CMAKE_BINARY_DIR}
+                      -fprofile-update=atomic)
+  add_link_options(-fprofile-generate)
+elseif(TENURE_TRAINING STREQUAL "use")
+  # What never ran is compiled as without notes: a start from an old journal is rare, and still to be quick.
+  add_compile_options(-fprofile-use=${training_notes} -fprofile-prefix-path=${CMAKE_BINARY_DIR}
+                      -fprofile-partial-training -Wno-missing-profile)
+  # Inlining by the notes lets g++ warn of ways through other people's headers that are never taken. The same code
+  # passes with these warnings in the preset release.
+  add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow)
+elseif(TENURE_TRAINING)
+  message(FATAL_ERROR "TENURE_TRAINING: expected gather, use, or nothing, found ${TENURE_TRAINING}.")
+endif()
