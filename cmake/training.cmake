@@ -1,5 +1,5 @@
 # Programs that are compiled by what the server does under load (docs/decisions/25): a build with TENURE_TRAINING=gather
-# notes what runs how often, one with TENURE_TRAINING=use is compiled by those notes. scripts/train makes both.
+# notes what runs how often, one with TENURE_TRAINING=use is compiled by those notes. scripts/train makes the notes.
 set(TENURE_TRAINING "" CACHE STRING "gather: note what runs; use: compile by the notes; empty: neither")
 set(training_notes "${PROJECT_SOURCE_DIR}/build/training/notes")
 
