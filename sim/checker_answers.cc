@@ -236,8 +236,8 @@ void Checker::judge_wait(Case& of) {
 }
 
 void Checker::require_finished() const {
-  const auto open = laws_.open();
-  require(open.empty(), "not finished, and nothing goes wrong any more: {}", fmt::join(open, ", "));
+  const auto open = laws_.find_open();
+  require(!open, "not finished, and nothing goes wrong any more: {}", open.value_or(""));
 }
 
 void Checker::require_answered() const {

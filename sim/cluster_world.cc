@@ -155,7 +155,7 @@ void ClusterWorld::come_to_rest() {
   go_on(end, [this] { return cluster_.leader() != nullptr; });
   require(cluster_.leader() != nullptr, "nobody leads, and nothing goes wrong any more");
   crowd_.add<Finisher>("finisher", 1);
-  go_on(end, [this] { return checker_.laws().open().empty(); });
+  go_on(end, [this] { return !checker_.laws().find_open(); });
   checker_.require_finished();
   crowd_.retire_last();
   go_on(end, [this] { return checker_.is_settled() && cluster_.is_settled() && checker_.unanswered().empty(); });

@@ -16,7 +16,8 @@ void Desk::process(const Mail& mail, const R& request) {
   } else {
     Begun begun{.place = ++begun_, .term = ports_.term()};
     if (begun.term != 0) begun.number = ports_.checker.arrive(mail.letter, mail.floor);
-    ports_.story.tell("{} hears #{} {}", ports_.name, begun.number, text_of(mail.letter->request));
+    if (ports_.story.is_heard())
+      ports_.story.tell("{} hears #{} {}", ports_.name, begun.number, text_of(mail.letter->request));
     if (!begin_wait(mail, request, begun)) {
       auto done = [this, begun, mail](Result<ReplyOf<R>> reply) { answer(begun, mail, std::move(reply)); };
       if (ports_.dice.one_in(4) && ports_.engine.is_leading()) {
@@ -50,7 +51,7 @@ bool Desk::begin_wait(const Mail& mail, const R& request, const Begun& begun) {
 
 void Desk::join(const Mail& mail, const JoinSession& request) {
   Connection& connection = connections_[mail.connection];
-  ports_.story.tell("{} hears {}", ports_.name, text_of(mail.letter->request));
+  if (ports_.story.is_heard()) ports_.story.tell("{} hears {}", ports_.name, text_of(mail.letter->request));
   const auto joined = ports_.engine.join(request.session, request.grace);
   if (joined) {
     // The checker's account follows: a connection is of one session.

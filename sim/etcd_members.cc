@@ -98,15 +98,19 @@ etcd::RangeAnswer EtcdMembers::find(const Pairs& pairs, const etcd::Range& range
   etcd::RangeAnswer answer;
   const auto first = pairs.lower_bound(range.keys.begin);
   const auto last = range.keys.end.empty() ? pairs.upper_bound(range.keys.begin) : pairs.lower_bound(range.keys.end);
-  for (auto pair = first; pair != last; ++pair) answer.found.push_back(pair->second);
-  if (range.is_descending) std::ranges::reverse(answer.found);
   const auto limit = static_cast<std::size_t>(range.limit);
-  if (limit > 0 && answer.found.size() > limit) {
-    answer.found.resize(limit);
-    answer.has_more = true;
-  }
-  if (range.is_keys_only) {
-    for (etcd::KeyValue& pair : answer.found) pair.value.clear();
+  const auto take = [&](auto pair, auto end) {
+    for (; pair != end; ++pair) {
+      answer.has_more = limit > 0 && answer.found.size() == limit;
+      if (answer.has_more) return;
+      answer.found.push_back(pair->second);
+      if (range.is_keys_only) answer.found.back().value.clear();
+    }
+  };
+  if (range.is_descending) {
+    take(std::make_reverse_iterator(last), std::make_reverse_iterator(first));
+  } else {
+    take(first, last);
   }
   return answer;
 }

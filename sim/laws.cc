@@ -130,11 +130,10 @@ void Laws::acknowledge(const Reply& reply) {
   if (submitted != nullptr && *submitted) tasks_.acknowledge((*submitted)->task_id);
 }
 
-std::vector<std::string> Laws::open() const {
-  std::vector<std::string> open = tasks_.open();
-  for (std::string& name : work_.open()) open.push_back("domain " + name);
-  for (std::string& name : locks_.open()) open.push_back("lock " + name);
-  return open;
+std::optional<std::string> Laws::find_open() const {
+  if (auto task = tasks_.find_open()) return task;
+  if (auto domain = work_.find_open()) return domain;
+  return locks_.find_open();
 }
 
 }  // namespace tenure::sim

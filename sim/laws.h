@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,8 @@ class Laws {
 
   Sessions& sessions() { return sessions_; }
   void finish() const { tasks_.finish(); }
-  // What is not finished, by name.
-  [[nodiscard]] std::vector<std::string> open() const;
+  // Something that is not finished, by name.
+  [[nodiscard]] std::optional<std::string> find_open() const;
 
  private:
   void see_fence(Fence fence);

@@ -183,12 +183,11 @@ void TaskLaw::finish() const {
   }
 }
 
-std::vector<std::string> TaskLaw::open() const {
-  std::vector<std::string> open;
+std::optional<std::string> TaskLaw::find_open() const {
   for (const auto& [id, task] : tasks_) {
-    if (!is_terminal(task.state)) open.push_back(fmt::format("{} {}", id, to_string(task.state)));
+    if (!is_terminal(task.state)) return fmt::format("task {} {}", id, to_string(task.state));
   }
-  return open;
+  return std::nullopt;
 }
 
 }  // namespace tenure::sim

@@ -49,8 +49,8 @@ class TaskLaw {
   void acknowledge(const std::string& task_id) { acknowledged_.insert(task_id); }
   // Every task that was acknowledged is there, or has ended, once.
   void finish() const;
-  // Tasks that have not ended.
-  [[nodiscard]] std::vector<std::string> open() const;
+  // A task that has not ended.
+  [[nodiscard]] std::optional<std::string> find_open() const;
 
  private:
   struct Failed {

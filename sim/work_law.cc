@@ -115,12 +115,11 @@ void WorkLaw::judge(const WorkSuccess& request) const {
           "domain {}: the success of {} was accepted, and it did not hold it", request.domain, request.token);
 }
 
-std::vector<std::string> WorkLaw::open() const {
-  std::vector<std::string> open;
+std::optional<std::string> WorkLaw::find_open() const {
   for (const auto& [name, domain] : domains_) {
-    if (domain.hold || !domain.backlog.empty()) open.push_back(name);
+    if (domain.hold || !domain.backlog.empty()) return "domain " + name;
   }
-  return open;
+  return std::nullopt;
 }
 
 // --- locks ---
@@ -198,10 +197,9 @@ std::optional<std::string> LockLaw::session_of(const record::LockReleased& recor
   return found == locks_.end() ? std::nullopt : found->second.session;
 }
 
-std::vector<std::string> LockLaw::open() const {
-  std::vector<std::string> open;
-  for (const auto& [name, lock] : locks_) open.push_back(name);
-  return open;
+std::optional<std::string> LockLaw::find_open() const {
+  if (locks_.empty()) return std::nullopt;
+  return "lock " + locks_.begin()->first;
 }
 
 }  // namespace tenure::sim

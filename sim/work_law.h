@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include <tenure/locks.h>
 #include <tenure/work_lease.h>
@@ -32,8 +31,8 @@ class WorkLaw {
   void judge(const WorkRequest& request, const AcquireResult& reply) const;
   void judge(const WorkSuccess& request) const;
 
-  // Domains with something in flight or in line.
-  [[nodiscard]] std::vector<std::string> open() const;
+  // A domain with something in flight or in line.
+  [[nodiscard]] std::optional<std::string> find_open() const;
 
  private:
   struct Hold {
@@ -74,7 +73,8 @@ class LockLaw {
 
   // The session that the lock is bound to, if it is.
   [[nodiscard]] std::optional<std::string> session_of(const record::LockReleased& record) const;
-  [[nodiscard]] std::vector<std::string> open() const;
+  // A lock that is held.
+  [[nodiscard]] std::optional<std::string> find_open() const;
 
  private:
   struct Facts {

@@ -165,7 +165,7 @@ void World::come_to_rest() {
   require(server_.is_up(), "the server does not start, and nothing goes wrong any more");
   checker_.expect_no_faults();
   crowd_.add<Finisher>("finisher", 1);
-  while (agenda_.now() < until && !(checker_.laws().open().empty() && checker_.unanswered().empty())) step();
+  while (agenda_.now() < until && (checker_.laws().find_open() || !checker_.unanswered().empty())) step();
   checker_.require_finished();
   crowd_.retire_last();
   while (agenda_.now() < until && !checker_.unanswered().empty()) step();

@@ -97,14 +97,18 @@ Result<std::unique_ptr<SegmentReader>> SegmentReader::open(Files& files, const s
 }
 
 Result<std::string_view> SegmentReader::window(std::uint64_t bytes) {
-  if (offset_ < buffer_at_ || offset_ + bytes > buffer_at_ + buffer_.size()) {
-    buffer_.resize(std::max(bytes, kWindowBytes));
-    const auto read = file_->read_at(offset_, absl::MakeSpan(buffer_));
-    buffer_.resize(read.value_or(0));
+  if (offset_ < buffer_at_ || offset_ + bytes > buffer_at_ + buffered_) {
+    // Not filled with zeros: many a segment is much shorter, or opened for its header alone.
+    if (bytes > buffer_bytes_) {
+      buffer_bytes_ = std::max(bytes, kWindowBytes);
+      buffer_ = std::make_unique_for_overwrite<char[]>(buffer_bytes_);
+    }
+    const auto read = file_->read_at(offset_, {buffer_.get(), buffer_bytes_});
+    buffered_ = read.value_or(0);
     buffer_at_ = offset_;
     if (!read) return tl::unexpected(read.error());
   }
-  return std::string_view(buffer_).substr(offset_ - buffer_at_);
+  return std::string_view(buffer_.get(), buffered_).substr(offset_ - buffer_at_);
 }
 
 // What cannot be one is not worth a checksum: whoever looks for frames at every place would read everything many times.

@@ -73,8 +73,10 @@ class SegmentReader {
   std::unique_ptr<File> file_;
   SegmentHeader header_;
   std::uint64_t offset_ = kSegmentHeaderBytes;
-  std::string buffer_;
-  std::uint64_t buffer_at_ = 0;
+  std::unique_ptr<char[]> buffer_;
+  std::uint64_t buffer_bytes_ = 0;
+  std::uint64_t buffered_ = 0;   // of those, read from the file
+  std::uint64_t buffer_at_ = 0;  // where that lies in the file
 };
 
 }  // namespace tenure
