@@ -173,7 +173,8 @@ class Limits(unittest.TestCase):
         self.fail("the place of one that left is not given to another")
 
     def test_a_client_that_never_reads_is_cut_off(self):
-        with Tenured("--stalled-ms", "500", "--buffer-bytes", "128mb") as server, server.connect() as client:
+        # Long enough that a server without the limit is at the next one before, however slow the machine is.
+        with Tenured("--stalled-ms", "3000", "--buffer-bytes", "128mb") as server, server.connect() as client:
             client.ask("TASK.SUBMIT", "q", "x", "ID", "big")
             lease = client.ask("TASK.LEASE", "w", "1", "q")[0]
             client.ask("TASK.COMPLETE", "big", lease[3], "RESULT", "y" * 100_000)
