@@ -173,7 +173,7 @@ class Limits(unittest.TestCase):
         self.fail("the place of one that left is not given to another")
 
     def test_a_client_that_never_reads_is_cut_off(self):
-        # Long enough that a server without the limit is at the next one before, however slow the machine is.
+        # Three seconds: a server without the limit has the time to reach the next one, and is cut off for that.
         with Tenured("--stalled-ms", "3000", "--buffer-bytes", "128mb") as server, server.connect() as client:
             client.ask("TASK.SUBMIT", "q", "x", "ID", "big")
             lease = client.ask("TASK.LEASE", "w", "1", "q")[0]
