@@ -94,6 +94,16 @@ std::string footer_text() {
   return text + fmt::format("  {:<6} the command was ended by the signal N", "128+N");
 }
 
+// CLI11 names neither the program nor what it found in the place of a command.
+std::string failure_text(const CLI::App* app, const CLI::Error& error) {
+  std::string what = error.what();
+  if (what == CLI::RequiredError::Subcommand(1).what()) {
+    const auto found = app->remaining(true);
+    what = found.empty() ? "expected a command, found none" : fmt::format("expected a command, found '{}'", found.front());
+  }
+  return fmt::format("tenure: {}\nRun with --help for more information.\n", what);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -102,6 +112,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("tenure {}", tenure::kVersion));
   app.footer(footer_text());
+  app.failure_message(failure_text);
 
   tenure::cli::Chosen chosen;
   tenure::cli::PlaceOptions place;
@@ -122,11 +133,6 @@ int main(int argc, char** argv) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(words);
   } catch (const CLI::ParseError& error) {
-    // CLI11 says that a command is missing, but not what was found in its place.
-    const auto found = app.remaining(true);
-    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !found.empty()) {
-      fmt::print(stderr, "tenure: expected a command, found '{}'\n", found.front());
-    }
     // Whatever is wrong with the arguments, the status is the same; it is 0 for --help and --version, if they could be
     // read.
     const int status = app.exit(error) == 0 ? tenure::cli::kDone : tenure::cli::kUsage;

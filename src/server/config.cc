@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include <CLI/CLI.hpp>
+#include <absl/strings/numbers.h>
 #include <fmt/format.h>
 
 #include <tenure/version.h>
@@ -16,7 +17,20 @@
 namespace tenure::server {
 namespace {
 
-constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int64_t>::max());
+constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kLongestMs = std::uint64_t{366} * 24 * 3600 * 1000;
+constexpr std::uint64_t kHighestPort = std::numeric_limits<std::uint16_t>::max();
+
+// CLI11's own check would not say what was expected.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+  return CLI::Validator(
+      [=](const std::string& text) -> std::string {
+        std::uint64_t number = 0;
+        if (absl::SimpleAtoi(text, &number) && number >= least && number <= most) return "";
+        return fmt::format("expected a whole number from {} to {}, found '{}'", least, most, text);
+      },
+      "");
+}
 
 // TENURE_HTTP_PORT for --http-port.
 std::string variable_of(std::string flag) {
@@ -44,12 +58,15 @@ class Options {
   void bytes(const std::string& flag, std::uint64_t& value, std::uint64_t least, const std::string& meaning) {
     add(flag, value, "BYTES", meaning)
         ->transform(CLI::AsSizeValue(false).description(""))
-        ->check(CLI::Range(static_cast<double>(least), kMost).description(""));
+        ->check(whole_number(least, kMost));
+  }
+  void port(const std::string& flag, std::uint16_t& value, const std::string& meaning) {
+    add(flag, value, "PORT", meaning)->check(whole_number(0, kHighestPort));
   }
   template <class T>
   void count(const std::string& flag, T& value, const std::string& meaning) {
-    constexpr auto kWidest = std::min<std::uint64_t>(std::numeric_limits<T>::max(), std::uint64_t{1} << 62);
-    add(flag, value, "COUNT", meaning)->check(CLI::Range(1.0, static_cast<double>(kWidest)).description(""));
+    add(flag, value, "COUNT", meaning)
+        ->check(whole_number(1, std::min<std::uint64_t>(std::numeric_limits<T>::max(), kMost)));
   }
   void time(const std::string& flag, Millis& value, const std::string& meaning) {
     app_.add_option_function<std::int64_t>(
@@ -58,7 +75,7 @@ class Options {
         ->type_name("MS")
         ->envname(variable_of(flag))
         ->group(group_)
-        ->check(CLI::Range(1.0, 366.0 * 24 * 3600 * 1000).description(""));
+        ->check(whole_number(1, kLongestMs));
   }
   // One of these words.
   template <class T>
@@ -87,8 +104,8 @@ void declare_place(Options& options, Config& config) {
   options.group("Where");
   options.add("data", config.folder, "FOLDER", "The folder of the journal; made if it is missing");
   options.add("bind", config.binds, "ADDRESS", "Addresses to listen at, IPv4 or IPv6; may be given several times");
-  options.add("port", config.port, "PORT", "For Redis clients; 0: any free one, which is printed");
-  options.add("http-port", config.http_port, "PORT", "For HTTP; 0: any free one, which is printed");
+  options.port("port", config.port, "For Redis clients; 0: any free one, which is printed");
+  options.port("http-port", config.http_port, "For HTTP; 0: any free one, which is printed");
   options.add("users", config.users, "FILE",
               "The users, who must sign in; made by `tenure user add`, read again at SIGHUP. Without it all is open");
   options.add("tls-cert", config.tls.certificate, "FILE",

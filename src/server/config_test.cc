@@ -137,6 +137,15 @@ TEST(ConfigTest, RefusesWhatItDoesNotUnderstand) {
   }
 }
 
+TEST(ConfigTest, SaysWhichNumberWasExpected) {
+  EXPECT_THAT(refused({"--port", "many"}).text,
+              HasSubstr("--port: expected a whole number from 0 to 65535, found 'many'"));
+  EXPECT_THAT(refused({"--stalled-ms", "-1"}).text,
+              HasSubstr("--stalled-ms: expected a whole number from 1 to 31622400000, found '-1'"));
+  EXPECT_THAT(refused({"--request-bytes", "1b"}).text,
+              HasSubstr("--request-bytes: expected a whole number from 1024 to 9223372036854775807, found '1'"));
+}
+
 TEST(ConfigTest, TellsTheFileWhoseLineItDoesNotUnderstand) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/tenured.conf";

@@ -111,9 +111,10 @@ class Commands(unittest.TestCase):
         self.assertEqual(json.loads(refused.stderr)["error"]["code"], "NOTASK")
 
     def test_what_makes_no_sense_is_a_wrong_command_line(self):
-        self.end(USAGE)
-        self.end(USAGE, "sumbit", "q", says="sumbit")
-        self.end(USAGE, "submit")
+        self.end(USAGE, says="tenure: expected a command, found none")
+        self.end(USAGE, "sumbit", "q", says="tenure: expected a command, found 'sumbit'")
+        self.end(USAGE, "submit", says="tenure: ")
+        self.end(USAGE, "work", "--parallel", "2", says="tenure: --queue is required")
         self.end(USAGE, "submit", "q", "p", "--delay", "30", says="30s")
         self.end(USAGE, "submit", "q", "p", "--priority", "10", says="priority")
         self.end(USAGE, "list", "q", "--state", "lost", says="waiting")
