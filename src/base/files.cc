@@ -60,7 +60,7 @@ Result<Done> done_unless(bool wrong, std::string_view operation, std::string_vie
   return Done{};
 }
 
-class RealFile final : public File {
+class RealFile : public File {
  public:
   RealFile(std::string path, Descriptor descriptor) : File(std::move(path)), descriptor_(std::move(descriptor)) {}
 
@@ -106,6 +106,99 @@ class RealFile final : public File {
   const Descriptor descriptor_;
 };
 
+// What a disk writes at a time; a memory page is not less.
+constexpr std::size_t kBlockBytes = 4096;
+
+// Blocks of a file on their way to the disk, in memory that the disk may read by itself.
+class Blocks {
+ public:
+  static constexpr std::size_t kBytes = std::size_t{1} << 20;
+
+  Blocks() : bytes_(static_cast<char*>(::operator new(kBytes, std::align_val_t(kBlockBytes)))) {}
+
+  [[nodiscard]] char* at(std::size_t offset) const { return bytes_.get() + offset; }
+
+ private:
+  struct Free {
+    void operator()(char* bytes) const { ::operator delete(bytes, std::align_val_t(kBlockBytes)); }
+  };
+  std::unique_ptr<char, Free> bytes_;
+};
+
+// Saves past the kernel's cache, in one call of the system: that is a quarter faster than writing into the cache and
+// syncing it, and costs half the processor time. The disk takes whole blocks only, so the last one, mostly not full, is
+// kept and written again with what comes behind it.
+class LogFile final : public RealFile {
+ public:
+  LogFile(std::string path, Descriptor descriptor, Descriptor direct, Blocks blocks)
+      : RealFile(std::move(path), std::move(descriptor)), direct_(std::move(direct)), blocks_(std::move(blocks)) {}
+
+  Result<Done> save_at(std::uint64_t offset, std::string_view bytes) override {
+    if (auto gone = go_to(offset); !gone) return gone;
+    while (!bytes.empty()) {
+      const std::string_view piece = bytes.substr(0, Blocks::kBytes - used_);
+      bytes.remove_prefix(piece.size());
+      if (auto saved = save_piece(piece); !saved) return saved;
+    }
+    return Done{};
+  }
+
+ private:
+  // Has the block at hand that this offset lies in, up to it.
+  Result<Done> go_to(std::uint64_t offset) {
+    if (offset == begin_ + used_) return Done{};
+    begin_ = offset - offset % kBlockBytes;
+    used_ = offset % kBlockBytes;
+    const auto got = read_at(begin_, absl::MakeSpan(blocks_.at(0), used_));
+    if (!got) return tl::unexpected(got.error());
+    if (*got != used_) return file_failure("save", path(), EINVAL);  // behind its end
+    return Done{};
+  }
+
+  Result<Done> save_piece(std::string_view piece) {
+    std::ranges::copy(piece, blocks_.at(used_));
+    used_ += piece.size();
+    const std::size_t open = used_ % kBlockBytes;
+    const std::size_t whole = used_ - open;
+    const std::size_t end = open == 0 ? whole : whole + kBlockBytes;
+    std::fill(blocks_.at(used_), blocks_.at(end), '\0');
+    if (auto written = write_blocks(end); !written) return written;
+    std::copy_n(blocks_.at(whole), open, blocks_.at(0));
+    begin_ += whole;
+    used_ = open;
+    return Done{};
+  }
+
+  Result<Done> write_blocks(std::size_t bytes) {
+    for (std::size_t done = 0; done < bytes;) {
+      const auto put = uninterrupted([&] {
+        return ::pwrite(direct_.number(), blocks_.at(done), bytes - done, static_cast<off_t>(begin_ + done));
+      });
+      if (put < 0) return failed("save", path());
+      if (static_cast<std::size_t>(put) % kBlockBytes != 0 || put == 0) return file_failure("save", path(), EIO);
+      done += static_cast<std::size_t>(put);
+    }
+    return Done{};
+  }
+
+  const Descriptor direct_;
+  const Blocks blocks_;
+  // The blocks begin with those of the file from here on, so many bytes of them.
+  std::uint64_t begin_ = 0;
+  std::size_t used_ = 0;
+};
+
+// Some disks do not allow that, or not in blocks of this size: a plain file then.
+std::unique_ptr<File> make_log(const std::string& path, Descriptor descriptor, off_t bytes) {
+  Descriptor direct(path, O_RDWR | O_DIRECT | O_DSYNC);
+  Blocks blocks;
+  const bool is_possible =
+      bytes % static_cast<off_t>(kBlockBytes) == 0 &&
+      ::pread(direct.number(), blocks.at(0), kBlockBytes, 0) == static_cast<ssize_t>(kBlockBytes);
+  if (!is_possible) return std::make_unique<RealFile>(path, std::move(descriptor));
+  return std::make_unique<LogFile>(path, std::move(descriptor), std::move(direct), std::move(blocks));
+}
+
 class RealLock final : public FileLock {
  public:
   RealLock(Descriptor file, Descriptor folder) : file_(std::move(file)), folder_(std::move(folder)) {}
@@ -150,6 +243,7 @@ class RealFiles final : public Files {
     // A folder can be opened for reading, to fail only later.
     if (S_ISDIR(found.st_mode)) return file_failure(operation, path, EISDIR);
     if (S_ISFIFO(found.st_mode)) return file_failure(operation, path, EINVAL);
+    if (mode == Mode::kLog) return make_log(path, std::move(descriptor), found.st_size);
     return std::make_unique<RealFile>(path, std::move(descriptor));
   }
 
@@ -223,6 +317,12 @@ class RealFiles final : public Files {
 };
 
 }  // namespace
+
+Result<Done> File::save_at(std::uint64_t offset, std::string_view bytes) {
+  auto done = write_at(offset, bytes);
+  if (done) done = sync();
+  return done;
+}
 
 std::string absolute_path(const std::string& path) {
   std::error_code error;

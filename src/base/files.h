@@ -34,6 +34,9 @@ class File {
   // Makes contents and size durable, also what another process has written; not the file's name. Works on files opened
   // for reading, too.
   [[nodiscard]] virtual Result<Done> sync() = 0;
+  // Writes all of it and makes it durable, in one step where the file was opened for that. One thread at a time, and
+  // nobody else writes.
+  [[nodiscard]] virtual Result<Done> save_at(std::uint64_t offset, std::string_view bytes);
   [[nodiscard]] virtual Result<std::uint64_t> size() = 0;
   // Cuts, or appends zeros that have no space on the disk yet.
   [[nodiscard]] virtual Result<Done> resize(std::uint64_t size) = 0;
@@ -60,6 +63,7 @@ class Files {
   enum class Mode : std::uint8_t {
     kRead,
     kReadWrite,
+    kLog,     // as kReadWrite, for whoever saves piece behind piece in a file of zeros: zeros follow whatever is saved
     kCreate,  // for reading and writing, by its owner only; fails if the path exists
   };
 

@@ -103,6 +103,35 @@ TEST_P(FilesTest, WhatIsCutOffIsZerosWhenTheFileGrowsAgain) {
   EXPECT_EQ(std::string(5'000, 'x') + std::string(4'000, '\0'), text_at(*file, 0, 10'000));
 }
 
+// Of whole blocks and not.
+TEST_P(FilesTest, ALogIsSavedPieceBehindPiece) {
+  for (const std::size_t bytes : {std::size_t{64} << 10, std::size_t{50'001}}) {
+    const std::string name = std::to_string(bytes);
+    create(name, std::string(bytes, '\0'));
+    std::string saved;
+    for (const std::size_t piece : {100U, 4096U, 1U, 3995U, 8192U, 10'000U}) {
+      const auto log = must(files_.open(at(name), Mode::kLog));  // as after a restart
+      for (char fill = 'a'; fill < 'c'; ++fill) {
+        must(log->save_at(saved.size(), std::string(piece / 2, fill)));
+        saved.append(piece / 2, fill);
+        must(log->save_at(saved.size(), ""));
+        EXPECT_EQ(saved + std::string(bytes - saved.size(), '\0'), text_at(*log, 0, bytes + 1));
+      }
+    }
+    EXPECT_EQ(bytes, must(files_.size_of(at(name))));
+  }
+}
+
+TEST_P(FilesTest, ALogTakesMoreThanFitsIntoOneCallOfTheSystem) {
+  std::string zeros(std::size_t{3} << 20, '\0');
+  create("a", zeros);
+  std::string bytes;
+  for (int i = 0; bytes.size() < std::size_t{2'500'000}; ++i) bytes += std::to_string(i);
+  const auto log = must(files_.open(at("a"), Mode::kLog));
+  must(log->save_at(10, bytes));
+  EXPECT_EQ(zeros.replace(10, bytes.size(), bytes), text_at(*log, 0, zeros.size() + 1));
+}
+
 TEST_P(FilesTest, ASizeBeyondAllMeasureIsRefused) {
   const auto file = create("a");
   EXPECT_FALSE(file->resize(std::uint64_t{1} << 63));
@@ -400,6 +429,17 @@ TEST_F(RealFilesTest, AShortWriteIsContinuedUntilItFails) {
   EXPECT_EQ(6'000U, must(file->size()));  // so the first write was short, and a second one was tried
   must(file->write_at(0, bytes));
   EXPECT_EQ(bytes, text_at(*file, 0, bytes.size()));
+}
+
+TEST_F(RealFilesTest, WhatIsNotSavedWholeHasFailed) {
+  must(must(files_.open(at("a"), Mode::kCreate))->write_at(0, std::string(8'192, '\0')));
+  const auto log = must(files_.open(at("a"), Mode::kLog));
+  {
+    const FileSizeLimit limit(4'096);
+    EXPECT_THAT(message_of(log->save_at(0, std::string(8'000, 'x'))), EndsWith(at("a") + ": File too large"));
+  }
+  must(log->save_at(0, std::string(8'000, 'y')));
+  EXPECT_EQ(std::string(8'000, 'y') + std::string(192, '\0'), text_at(*log, 0, 10'000));
 }
 
 TEST_F(RealFilesTest, WhatCannotBeLookedAtCountsAsThere) {

@@ -99,7 +99,7 @@ Result<Done> FileJournal::start(std::uint64_t after, Visit visit) {
   if (done && is_there) done = take_up(after, visit);
   if (!done) return done;
 
-  auto segment = files_.open(end_.path, Files::Mode::kReadWrite);
+  auto segment = files_.open(end_.path, Files::Mode::kLog);
   if (!segment) return tl::unexpected(segment.error());
   segment_ = std::move(*segment);
   {
@@ -348,8 +348,7 @@ Result<Done> FileJournal::write_batches(std::string& frames) {
 
 Result<Done> FileJournal::write_batch(std::string_view frames, std::uint64_t last) {
   const Stopwatch watch;
-  if (auto written = segment_->write_at(end_.offset, frames); !written) return written;
-  if (auto synced = segment_->sync(); !synced) return synced;
+  if (auto saved = segment_->save_at(end_.offset, frames); !saved) return saved;
   const double seconds = watch.seconds();
   {
     const MutexLock lock(mutex_);
@@ -423,7 +422,7 @@ Result<Done> FileJournal::roll(std::uint64_t first, std::uint64_t frame_size) {
   if (!blank) return tl::unexpected(blank.error());
   auto path = begin_segment(files_, folder_, *blank, header);
   if (!path) return tl::unexpected(path.error());
-  auto file = files_.open(*path, Files::Mode::kReadWrite);
+  auto file = files_.open(*path, Files::Mode::kLog);
   if (!file) return tl::unexpected(file.error());
   segment_ = std::move(*file);
   end_.path = std::move(*path);

@@ -1,7 +1,6 @@
-// The journal in a folder of this machine: segments of frames, written in batches, each batch made durable by one write
-// and one fdatasync.
+// The journal in a folder of this machine: segments of frames, written in batches, each batch made durable at once.
 //
-// While one batch is synced the next one collects. Any failed write or sync ends the journal for good: after it nobody
+// While one batch is saved the next one collects. Any failed write or sync ends the journal for good: after it nobody
 // knows what the disk holds, so nothing is tried again. The next start finds out.
 #pragma once
 

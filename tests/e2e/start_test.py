@@ -166,14 +166,15 @@ class Stops(unittest.TestCase):
             self.assertEqual(server.wait(), 0, server.log())
 
     def test_a_failed_journal_is_told_to_those_who_wait_and_ends_the_server_within_a_second(self):
-        inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
-                  "inject=fdatasync:error=EIO:when=40+"]
+        # The first seventy fill the first segment.
+        inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e",
+                  "inject=pwrite64:error=EIO:when=100+"]
         with Tenured(before=inject) as server, server.connect() as waiter, server.connect() as client:
             waiter.put("LOCK.ACQUIRE", "d", "i", "me")
             waiter.reply()
             waiter.put("TASK.LEASE", "w", "1", "none", "BLOCK", "600000")
             with self.assertRaises((Failed, EOFError)) as failed:
-                for _ in range(200):
+                for _ in range(400):
                     client.ask("TASK.SUBMIT", "q", "p")
             began = time.monotonic()
             self.assertIsInstance(failed.exception, Failed, "it is told before the connection is closed")

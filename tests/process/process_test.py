@@ -78,14 +78,14 @@ def kill(writer, times):
 
 def inject(writer):
     shown = 0
-    for call in ("pwrite64", "fdatasync"):
+    for call, options in (("pwrite64", []), ("fdatasync", ["--synced"])):
         for error in ("EIO", "ENOSPC"):
             for when in (20, 60, 150):
                 acknowledged = Acknowledged()
                 with tempfile.TemporaryDirectory(prefix="tenure-inject-") as scratch:
                     folder, log = str(Path(scratch) / "data"), Path(scratch) / "strace"
                     command = ["strace", "-f", "-qq", "-o", str(log), "-e", f"trace={call},write", "-e",
-                               f"inject={call}:error={error}:when={when}+", writer, folder]
+                               f"inject={call}:error={error}:when={when}+", writer, folder, *options]
                     run = subprocess.run(command, capture_output=True, text=True, timeout=sanitized.seconds(120),
                                          env=sanitized.environment(is_traced=True))
                     check(run.returncode == 3, f"{call} {error} at {when}: expected status 3, found {run.returncode}: "

@@ -1,9 +1,9 @@
 // A small program that owns an embedded authority, for the tests that kill it.
 //
 //   writer FOLDER           submits, leases and completes from a few threads until it is killed or its journal fails,
-//   and
-//                           prints each answer once it has it: "submitted ID", "completed ID"; then "failed WHY",
+//                           and prints each answer once it has it: "submitted ID", "completed ID"; then "failed WHY",
 //                           status 3
+//   writer FOLDER --synced  the same with segments that are not of whole blocks, so that what is written is then synced
 //   writer FOLDER --check   opens the folder and prints what is there: "there ID STATE" for each task
 #include <cstdio>
 #include <mutex>
@@ -78,9 +78,11 @@ int check(tenure::Authority& authority) {
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
+  const std::string_view option = argc > 2 ? argv[2] : "";
   try {
-    const auto authority = tenure::Authority::open(argv[1], {}, {.segment_bytes = kSegmentBytes});
-    return argc > 2 && std::string_view(argv[2]) == "--check" ? check(*authority) : write(*authority);
+    const std::uint64_t segment_bytes = kSegmentBytes + (option == "--synced" ? 1 : 0);
+    const auto authority = tenure::Authority::open(argv[1], {}, {.segment_bytes = segment_bytes});
+    return option == "--check" ? check(*authority) : write(*authority);
   } catch (const tenure::Error& error) {
     print(fmt::format("failed {}", error.what()));
     return 3;
