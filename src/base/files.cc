@@ -192,9 +192,8 @@ class LogFile final : public RealFile {
 std::unique_ptr<File> make_log(const std::string& path, Descriptor descriptor, off_t bytes) {
   Descriptor direct(path, O_RDWR | O_DIRECT | O_DSYNC);
   Blocks blocks;
-  const bool is_possible =
-      bytes % static_cast<off_t>(kBlockBytes) == 0 &&
-      ::pread(direct.number(), blocks.at(0), kBlockBytes, 0) == static_cast<ssize_t>(kBlockBytes);
+  const bool is_possible = bytes % static_cast<off_t>(kBlockBytes) == 0 &&
+                           ::pread(direct.number(), blocks.at(0), kBlockBytes, 0) == static_cast<ssize_t>(kBlockBytes);
   if (!is_possible) return std::make_unique<RealFile>(path, std::move(descriptor));
   return std::make_unique<LogFile>(path, std::move(descriptor), std::move(direct), std::move(blocks));
 }

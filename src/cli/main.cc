@@ -99,7 +99,8 @@ std::string failure_text(const CLI::App* app, const CLI::Error& error) {
   std::string what = error.what();
   if (what == CLI::RequiredError::Subcommand(1).what()) {
     const auto found = app->remaining(true);
-    what = found.empty() ? "expected a command, found none" : fmt::format("expected a command, found '{}'", found.front());
+    what =
+        found.empty() ? "expected a command, found none" : fmt::format("expected a command, found '{}'", found.front());
   }
   return fmt::format("tenure: {}\nRun with --help for more information.\n", what);
 }

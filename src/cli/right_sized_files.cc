@@ -6,7 +6,7 @@
 namespace tenure::cli {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
 
 tl::unexpected<Failure> read_only(std::string_view operation, const std::string& path) {
   return file_failure(operation, path, EROFS);
@@ -40,8 +40,8 @@ class RightSizedFile final : public File {
 
 Result<Done> copy_bytes(File& from, File& to, std::uint64_t bytes) {
   std::string piece;
-  for (std::uint64_t at = 0; at < bytes; at += kPieceBytes) {
-    piece.assign(std::min(kPieceBytes, bytes - at), '\0');
+  for (std::uint64_t at = 0; at < bytes; at += kChunkBytes) {
+    piece.assign(std::min(kChunkBytes, bytes - at), '\0');
     const auto read = from.read_at(at, absl::MakeSpan(piece));
     if (!read) return tl::unexpected(read.error());
     if (auto written = to.write_at(at, std::string_view(piece).substr(0, *read)); !written) return written;
@@ -50,9 +50,9 @@ Result<Done> copy_bytes(File& from, File& to, std::uint64_t bytes) {
 }
 
 Result<Done> append_zeros(File& file, std::uint64_t from, std::uint64_t to) {
-  const std::string zeros(std::min(kPieceBytes, to - from), '\0');
-  for (std::uint64_t at = from; at < to; at += kPieceBytes) {
-    const auto piece = std::string_view(zeros).substr(0, std::min(kPieceBytes, to - at));
+  const std::string zeros(std::min(kChunkBytes, to - from), '\0');
+  for (std::uint64_t at = from; at < to; at += kChunkBytes) {
+    const auto piece = std::string_view(zeros).substr(0, std::min(kChunkBytes, to - at));
     if (auto written = file.write_at(at, piece); !written) return written;
   }
   return Done{};

@@ -353,7 +353,7 @@ const std::string& openapi_document() {
     out.field("openapi", "3.0.3");
     member(out, "info", [&] {
       out.field("title", "Tenure");
-      out.field("version", kVersion);
+      out.field("version", tenure::kVersion);
       out.field("description", "A lease authority: tasks, work leases and locks. docs/protocol.md tells the rest.");
       member(out, "license", [&] { out.field("name", "Apache-2.0"); });
     });
