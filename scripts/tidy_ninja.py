@@ -5,8 +5,8 @@ Tests are more than half of the sources; for them the compilers' warnings do. So
 planted bugs are checked without them.
 
 Most of a run goes into the headers that a source includes, so the sources of a folder with the same flags are checked
-together, as one file that includes them: a name in an unnamed namespace is used once in a folder. What has a main
-stands alone. The longest run begins first.
+together, as one file that includes them: a name in an unnamed namespace is used once in a folder. One of them may have
+a main; another that has one stands alone. The longest run begins first.
 
 clang-tidy compiles what it checks, so the flags of the tidy preset (-Wthread-safety -Werror) apply to it as to
 a compiler. Nothing is compiled twice, and ninja runs it again only where a source, a header it includes, or .clang-tidy
@@ -20,7 +20,6 @@ import re
 import shlex
 
 BUILD = pathlib.Path("build/tidy")
-SOURCES_MAX = 14  # of a batch: above it two runs at once are faster than one
 
 RULE = """\
 builddir = build/tidy
@@ -43,11 +42,15 @@ def flags_of(command):
     return tuple(words[1:])
 
 
-def write_batch(kind, number, folder, sources):
+def has_main(path):
+    return re.search(r"^int main\(", path.read_text(), re.MULTILINE) is not None
+
+
+def write_batch(number, folder, sources):
     """A file that includes the sources; itself, if it is one only."""
     if len(sources) == 1:
         return sources[0]
-    path = BUILD / "batches" / folder / f"{kind}_{number}.cc"
+    path = BUILD / "batches" / folder / f"{number}.cc"
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(f'#include "{source.resolve()}"\n' for source in sources)
     if not path.exists() or path.read_text() != text:
@@ -66,18 +69,19 @@ def main():
         flags.setdefault(path.relative_to(root), flags_of(entry["command"]))
 
     together = collections.defaultdict(list)
+    mains = set()  # folders and flags that have one
     for path, its_flags in sorted(flags.items()):
-        alone = path if re.search(r"^int main\(", path.read_text(), re.MULTILINE) else None
-        together[path.parent, its_flags, alone].append(path)
+        batch = (path.parent, its_flags)
+        is_alone = has_main(path) and batch in mains
+        if has_main(path):
+            mains.add(batch)
+        together[batch, path if is_alone else None].append(path)
 
     runs = []
-    kinds = collections.Counter()  # of flags, in a folder
-    for (folder, its_flags, _), sources in together.items():
-        count = -(-len(sources) // SOURCES_MAX)
-        kinds[folder] += 1
-        for number in range(count):
-            part = sources[number::count]
-            runs.append((len(part), write_batch(kinds[folder], number, folder, part), its_flags))
+    numbers = collections.Counter()  # of a folder's batches
+    for ((folder, its_flags), _), sources in together.items():
+        numbers[folder] += 1
+        runs.append((len(sources), write_batch(numbers[folder], folder, sources), its_flags))
     runs.sort(key=lambda run: run[0], reverse=True)
 
     lines = [RULE]
