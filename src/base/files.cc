@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <linux/magic.h>
 #include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -18,7 +20,8 @@ namespace {
 
 constexpr std::string_view kInUse = ": in use by ";
 
-// Calls again for as long as a signal comes in between. Not for syncs: they are never retried.
+// Calls again for as long as a signal comes in between, before anything was done. Not for syncs: they are never
+// retried.
 template <class Call>
 auto uninterrupted(const Call& call) {
   auto result = call();
@@ -109,20 +112,9 @@ class RealFile : public File {
 // What a disk writes at a time; a memory page is not less.
 constexpr std::size_t kBlockBytes = 4096;
 
-// Blocks of a file on their way to the disk, in memory that the disk may read by itself.
-class Blocks {
- public:
-  static constexpr std::size_t kBytes = std::size_t{1} << 20;
-
-  Blocks() : bytes_(static_cast<char*>(::operator new(kBytes, std::align_val_t(kBlockBytes)))) {}
-
-  [[nodiscard]] char* at(std::size_t offset) const { return bytes_.get() + offset; }
-
- private:
-  struct Free {
-    void operator()(char* bytes) const { ::operator delete(bytes, std::align_val_t(kBlockBytes)); }
-  };
-  std::unique_ptr<char, Free> bytes_;
+// Blocks of a file on their way to the disk, which reads them itself.
+struct alignas(kBlockBytes) Blocks {
+  std::array<char, std::size_t{1} << 20> bytes;
 };
 
 // Saves past the kernel's cache, in one call of the system: that is a quarter faster than writing into the cache and
@@ -130,13 +122,13 @@ class Blocks {
 // kept and written again with what comes behind it.
 class LogFile final : public RealFile {
  public:
-  LogFile(std::string path, Descriptor descriptor, Descriptor direct, Blocks blocks)
-      : RealFile(std::move(path), std::move(descriptor)), direct_(std::move(direct)), blocks_(std::move(blocks)) {}
+  LogFile(std::string path, Descriptor descriptor, Descriptor direct)
+      : RealFile(std::move(path), std::move(descriptor)), direct_(std::move(direct)) {}
 
   Result<Done> save_at(std::uint64_t offset, std::string_view bytes) override {
     if (auto gone = go_to(offset); !gone) return gone;
     while (!bytes.empty()) {
-      const std::string_view piece = bytes.substr(0, Blocks::kBytes - used_);
+      const std::string_view piece = bytes.substr(0, blocks_->bytes.size() - used_);
       bytes.remove_prefix(piece.size());
       if (auto saved = save_piece(piece); !saved) return saved;
     }
@@ -147,23 +139,25 @@ class LogFile final : public RealFile {
   // Has the block at hand that this offset lies in, up to it.
   Result<Done> go_to(std::uint64_t offset) {
     if (offset == begin_ + used_) return Done{};
-    begin_ = offset - offset % kBlockBytes;
-    used_ = offset % kBlockBytes;
-    const auto got = read_at(begin_, absl::MakeSpan(blocks_.at(0), used_));
+    const std::size_t used = offset % kBlockBytes;
+    const auto got = read_at(offset - used, absl::MakeSpan(blocks_->bytes).first(used));
     if (!got) return tl::unexpected(got.error());
-    if (*got != used_) return file_failure("save", path(), EINVAL);  // behind its end
+    if (*got != used) return file_failure("save", path(), EINVAL);  // behind its end
+    begin_ = offset - used;
+    used_ = used;
     return Done{};
   }
 
   Result<Done> save_piece(std::string_view piece) {
-    std::ranges::copy(piece, blocks_.at(used_));
-    used_ += piece.size();
-    const std::size_t open = used_ % kBlockBytes;
-    const std::size_t whole = used_ - open;
+    char* const blocks = blocks_->bytes.data();
+    const std::size_t used = used_ + piece.size();
+    const std::size_t open = used % kBlockBytes;
+    const std::size_t whole = used - open;
     const std::size_t end = open == 0 ? whole : whole + kBlockBytes;
-    std::fill(blocks_.at(used_), blocks_.at(end), '\0');
+    std::copy(piece.begin(), piece.end(), blocks + used_);
+    std::fill(blocks + used, blocks + end, '\0');
     if (auto written = write_blocks(end); !written) return written;
-    std::copy_n(blocks_.at(whole), open, blocks_.at(0));
+    if (whole > 0) std::copy_n(blocks + whole, open, blocks);
     begin_ += whole;
     used_ = open;
     return Done{};
@@ -172,30 +166,43 @@ class LogFile final : public RealFile {
   Result<Done> write_blocks(std::size_t bytes) {
     for (std::size_t done = 0; done < bytes;) {
       const auto put = uninterrupted([&] {
-        return ::pwrite(direct_.number(), blocks_.at(done), bytes - done, static_cast<off_t>(begin_ + done));
+        return ::pwrite(direct_.number(), blocks_->bytes.data() + done, bytes - done,
+                        static_cast<off_t>(begin_ + done));
       });
       if (put < 0) return failed("save", path());
-      if (static_cast<std::size_t>(put) % kBlockBytes != 0 || put == 0) return file_failure("save", path(), EIO);
+      if (put == 0 || static_cast<std::size_t>(put) % kBlockBytes != 0) return file_failure("save", path(), EIO);
       done += static_cast<std::size_t>(put);
     }
     return Done{};
   }
 
   const Descriptor direct_;
-  const Blocks blocks_;
+  const std::unique_ptr<Blocks> blocks_ = std::make_unique_for_overwrite<Blocks>();
   // The blocks begin with those of the file from here on, so many bytes of them.
   std::uint64_t begin_ = 0;
   std::size_t used_ = 0;
 };
 
-// Some disks do not allow that, or not in blocks of this size: a plain file then.
+// Whether a write past the cache is as durable there as a sync: others, such as file systems of programs (FUSE), take
+// O_DSYNC and forget it.
+bool can_save_directly(const Descriptor& direct) {
+  struct statfs found{};
+  if (::fstatfs(direct.number(), &found) != 0) return false;
+  if (found.f_type != EXT4_SUPER_MAGIC && found.f_type != XFS_SUPER_MAGIC) return false;
+  // Some disks take only blocks that are larger.
+  const auto blocks = std::make_unique_for_overwrite<Blocks>();
+  return ::pread(direct.number(), blocks->bytes.data(), kBlockBytes, 0) == static_cast<ssize_t>(kBlockBytes);
+}
+
+// A plain file where there is no better.
 std::unique_ptr<File> make_log(const std::string& path, Descriptor descriptor, off_t bytes) {
-  Descriptor direct(path, O_RDWR | O_DIRECT | O_DSYNC);
-  Blocks blocks;
-  const bool is_possible = bytes % static_cast<off_t>(kBlockBytes) == 0 &&
-                           ::pread(direct.number(), blocks.at(0), kBlockBytes, 0) == static_cast<ssize_t>(kBlockBytes);
-  if (!is_possible) return std::make_unique<RealFile>(path, std::move(descriptor));
-  return std::make_unique<LogFile>(path, std::move(descriptor), std::move(direct), std::move(blocks));
+  if (bytes % static_cast<off_t>(kBlockBytes) == 0) {
+    Descriptor direct(path, O_RDWR | O_DIRECT | O_DSYNC);
+    if (can_save_directly(direct)) {
+      return std::make_unique<LogFile>(path, std::move(descriptor), std::move(direct));
+    }
+  }
+  return std::make_unique<RealFile>(path, std::move(descriptor));
 }
 
 class RealLock final : public FileLock {

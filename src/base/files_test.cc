@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <linux/magic.h>
 #include <optional>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -348,13 +350,14 @@ TEST_F(RealFilesTest, AreForTheirOwnerOnly) {
   EXPECT_EQ(0600U, rights_of(at("lock")));
 }
 
-// The descriptor under which this process has the file open.
-std::optional<int> descriptor_of(const std::string& path) {
+// The descriptors under which this process has the file open.
+std::vector<int> descriptors_of(const std::string& path) {
+  std::vector<int> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
-    if (std::filesystem::read_symlink(entry, gone) == path) return std::stoi(entry.path().filename());
+    if (std::filesystem::read_symlink(entry, gone) == path) found.push_back(std::stoi(entry.path().filename()));
   }
-  return std::nullopt;
+  return found;
 }
 
 TEST_F(RealFilesTest, AreNotInheritedByProgramsAndClosedInTheEnd) {
@@ -362,13 +365,13 @@ TEST_F(RealFilesTest, AreNotInheritedByProgramsAndClosedInTheEnd) {
     const auto file = must(files_.open(at("file"), Mode::kCreate));
     const auto lock = must(files_.lock(at("lock")));
     for (const char* name : {"file", "lock"}) {
-      const auto descriptor = descriptor_of(at(name));
-      ASSERT_TRUE(descriptor) << name;
-      EXPECT_EQ(FD_CLOEXEC, fcntl(*descriptor, F_GETFD) & FD_CLOEXEC) << name;
+      const auto descriptors = descriptors_of(at(name));
+      ASSERT_EQ(1U, descriptors.size()) << name;
+      EXPECT_EQ(FD_CLOEXEC, fcntl(descriptors[0], F_GETFD) & FD_CLOEXEC) << name;
     }
   }
-  EXPECT_FALSE(descriptor_of(at("file")));
-  EXPECT_FALSE(descriptor_of(at("lock")));
+  EXPECT_THAT(descriptors_of(at("file")), IsEmpty());
+  EXPECT_THAT(descriptors_of(at("lock")), IsEmpty());
 }
 
 TEST_F(RealFilesTest, APipeIsNoFile) {
@@ -429,6 +432,19 @@ TEST_F(RealFilesTest, AShortWriteIsContinuedUntilItFails) {
   EXPECT_EQ(6'000U, must(file->size()));  // so the first write was short, and a second one was tried
   must(file->write_at(0, bytes));
   EXPECT_EQ(bytes, text_at(*file, 0, bytes.size()));
+}
+
+// Nothing else would show that nobody syncs any more.
+TEST_F(RealFilesTest, ALogIsSyncedByEachWrite) {
+  struct statfs disk{};
+  must(must(files_.open(at("a"), Mode::kCreate))->write_at(0, std::string(4'096, '\0')));
+  ASSERT_EQ(0, ::statfs(at("a").c_str(), &disk));
+  if (disk.f_type != EXT4_SUPER_MAGIC && disk.f_type != XFS_SUPER_MAGIC) GTEST_SKIP() << "neither ext4 nor XFS";
+  const auto log = must(files_.open(at("a"), Mode::kLog));
+  EXPECT_THAT(descriptors_of(at("a")), testing::Contains(testing::Truly([](int descriptor) {
+                const int flags = ::fcntl(descriptor, F_GETFL);
+                return (flags & O_DSYNC) == O_DSYNC && (flags & O_DIRECT) != 0;
+              })));
 }
 
 TEST_F(RealFilesTest, WhatIsNotSavedWholeHasFailed) {

@@ -39,7 +39,7 @@ struct JournalFigures {
   std::uint64_t snapshot_bytes = 0;  // likewise
   std::uint64_t free_bytes = 0;      // of the medium
   std::uint64_t written_bytes = 0;
-  Histogram sync_seconds{kSyncBounds};   // of one batch: its write and its sync
+  Histogram sync_seconds{kSyncBounds};   // what it took to make one batch durable
   Histogram batch_frames{kBatchBounds};  // in one batch
 };
 

@@ -139,8 +139,7 @@ void tell_journal(Teller tell, const Standing& standing) {
              "0: the disk is full, and only what was begun is finished.");
   tell.gauge("tenure_durable_frame", number(standing.durable), "The last frame of the journal that is durable.");
   tell.counter("tenure_journal_written_bytes_total", number(journal.written_bytes), "Bytes written to the journal.");
-  tell.histogram("tenure_sync_seconds", journal.sync_seconds,
-                 "What it took to make one batch durable: one write and one sync.");
+  tell.histogram("tenure_sync_seconds", journal.sync_seconds, "What it took to make one batch durable.");
   tell.histogram("tenure_batch_frames", journal.batch_frames, "Frames in one batch.");
   tell.counter("tenure_digest_checks_total", number(standing.engine.digest_checks),
                "How often the state was found to have the digest that the journal says.");
