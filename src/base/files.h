@@ -1,8 +1,8 @@
 // The only way to files. files.cc is the one file that opens them; faulty_files.h has the same in memory, with faults.
 //
-// Nothing outlives a loss of power before it is synced: contents and size by File::sync (or save_at), a name (created, renamed,
-// removed) by sync_folder of the folder it is in. A sync that failed is final: what it should have saved may be lost
-// even if a later one succeeds, so whoever sees it fail stops.
+// Nothing outlives a loss of power before it is synced: contents and size by File::sync (or save_at), a name (created,
+// renamed, removed) by sync_folder of the folder it is in. A sync that failed is final: what it should have saved may
+// be lost even if a later one succeeds, so whoever sees it fail stops.
 //
 // Failures are kUnavailable and read "<operation> <path>: <reason>".
 #pragma once
