@@ -6,27 +6,17 @@
 
 namespace tenure {
 
-namespace {
-
-// Names are short: a search through memchr would cost more than looking at each byte.
-bool has_delimiter(std::string_view name) {
-  static_assert(kLockDelimiter == "::");
-  for (std::size_t i = 1; i < name.size(); ++i) {
-    if (name[i] == ':' && name[i - 1] == ':') return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 template <class... Args>
 Checker& Checker::note(ErrorCode code, fmt::format_string<Args...> text, Args&&... args) {
   if (!fault_) fault_ = Failure{.code = code, .message = fmt::format(text, std::forward<Args>(args)...)};
   return *this;
 }
 
-bool Checker::is_name(std::string_view value) {
-  return !value.empty() && value.size() <= kNameBytesMax && is_clean(value);
+bool is_name(std::string_view value) { return !value.empty() && value.size() <= kNameBytesMax && is_clean(value); }
+
+bool is_lock_name(std::string_view value) {
+  // Hardly a name has a colon: that is seen at a glance.
+  return is_name(value) && (!has_byte(value, ':') || value.find(kLockDelimiter) == std::string_view::npos);
 }
 
 Checker& Checker::note_name(std::string_view what, std::string_view value) {
@@ -37,9 +27,8 @@ Checker& Checker::note_name(std::string_view what, std::string_view value) {
   return note(ErrorCode::kInvalid, "{}: expected UTF-8 without control characters", what);
 }
 
-Checker& Checker::lock_name(std::string_view what, std::string_view value) {
-  name(what, value);
-  if (!has_delimiter(value)) return *this;
+Checker& Checker::note_lock_name(std::string_view what, std::string_view value) {
+  if (!is_name(value)) return note_name(what, value);
   return note(ErrorCode::kInvalid, "{}: expected a name without '{}', found '{}'", what, kLockDelimiter, value);
 }
 

@@ -20,6 +20,11 @@ inline constexpr std::int64_t kCountMax = 1000;
 inline constexpr std::int64_t kRetriesMax = (std::int64_t{1} << 31) - 1;
 inline constexpr std::string_view kLockDelimiter = "::";
 
+// UTF-8 without control characters, 1 to 255 bytes.
+bool is_name(std::string_view value);
+// A name that is one half of a lock's key: without the delimiter.
+bool is_lock_name(std::string_view value);
+
 // Collects the first fault of a request's values. One thread.
 class Checker {
  public:
@@ -29,8 +34,9 @@ class Checker {
   Checker& name(std::string_view what, std::optional<std::string_view> value) {
     return value ? name(what, *value) : *this;
   }
-  // A name that is one half of a lock's key: without the delimiter.
-  Checker& lock_name(std::string_view what, std::string_view value);
+  Checker& lock_name(std::string_view what, std::string_view value) {
+    return is_lock_name(value) ? *this : note_lock_name(what, value);
+  }
   Checker& token(std::string_view what, std::string_view value) {
     return value.size() <= kTokenBytesMax ? *this : note_token(what, value);
   }
@@ -46,8 +52,8 @@ class Checker {
   [[nodiscard]] const std::optional<Failure>& fault() const { return fault_; }
 
  private:
-  static bool is_name(std::string_view value);
   Checker& note_name(std::string_view what, std::string_view value);
+  Checker& note_lock_name(std::string_view what, std::string_view value);
   Checker& note_token(std::string_view what, std::string_view value);
   Checker& note_range(std::string_view what, std::int64_t value, std::int64_t low, std::int64_t high);
   template <class... Args>

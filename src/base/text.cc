@@ -45,23 +45,30 @@ bool is_plain(std::uint64_t eight) {
   return ((below | above | eight) & 0x80 * kOnes) == 0;
 }
 
-// The same for a text of any length: words that overlap are any length in between.
-bool is_plain(std::string_view text) {
+bool is_without(std::uint64_t eight, std::uint64_t byte_eight_times) {
+  const std::uint64_t zero_where_found = eight ^ byte_eight_times;
+  return ((zero_where_found - kOnes) & ~zero_where_found & 0x80 * kOnes) == 0;
+}
+
+// Whether is_good(eight) for every eight bytes of a text of any length: words that overlap are any length in between,
+// and what is shorter is looked at with blanks behind it.
+template <class IsGood>
+bool every_eight(std::string_view text, const IsGood& is_good) {
   const char* const begin = text.data();
   const std::size_t size = text.size();
   if (size >= 8) {
     for (std::size_t i = 0; i + 8 < size; i += 8) {
-      if (!is_plain(load<std::uint64_t>(begin + i))) return false;
+      if (!is_good(load<std::uint64_t>(begin + i))) return false;
     }
-    return is_plain(load<std::uint64_t>(begin + size - 8));
+    return is_good(load<std::uint64_t>(begin + size - 8));
   }
   if (size >= 4) {
     const std::uint64_t last = load<std::uint32_t>(begin + size - 4);
-    return is_plain(last << 32 | load<std::uint32_t>(begin));
+    return is_good(last << 32 | load<std::uint32_t>(begin));
   }
   char few[8] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '};
   copy_short(text, few);
-  return is_plain(load<std::uint64_t>(few));
+  return is_good(load<std::uint64_t>(few));
 }
 
 // The value of each hexadecimal digit; every other byte has a value above 15.
@@ -103,7 +110,14 @@ bool is_utf8(std::string_view text) {
 }
 
 bool is_clean(std::string_view text) {
-  return is_plain(text) || every_sequence(text, [](std::string_view sequence) { return !is_control(sequence); });
+  return every_eight(text, is_plain) ||
+         every_sequence(text, [](std::string_view sequence) { return !is_control(sequence); });
+}
+
+bool has_byte(std::string_view text, char byte) {
+  TENURE_CHECK(byte != ' ', "a blank, which is put behind short texts");
+  const std::uint64_t eight_times = static_cast<std::uint8_t>(byte) * kOnes;
+  return !every_eight(text, [=](std::uint64_t eight) { return is_without(eight, eight_times); });
 }
 
 void append_json_string(std::string& out, std::string_view text) {

@@ -23,6 +23,18 @@ bool is_integer(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// Of a few digits and nothing else.
+std::optional<std::int64_t> parse_short_decimal(std::string_view text) {
+  constexpr std::size_t kDigits = 15;  // so many do not overflow
+  if (text.empty() || text.size() > kDigits) return std::nullopt;
+  std::int64_t number = 0;
+  for (const char digit : text) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    number = number * 10 + (digit - '0');
+  }
+  return number;
+}
+
 template <std::size_t N>
 bool is_cursor(std::string_view text) {
   return parse_cursor<N>(text).has_value();
@@ -90,27 +102,30 @@ Result<std::int64_t> read_integer(std::string_view label, std::string_view text,
   return fail_with(ErrorCode::kInvalid, "{}: expected {} to {}, found {}", label, low, high, quote(text));
 }
 
-std::optional<Failure> ArgumentReader::read(Values& values) {
-  std::size_t needed = words_needed(arguments_);
-  if (words_.size() < needed) return wrong_number();
+bool ArgumentReader::read(Values& values) {
+  if (words_.size() < needed_) return wrong_number();
   bool has_options = false;
   for (const Argument& argument : arguments_) {
     if (argument.is_option()) {
       has_options = true;
       break;
     }
-    const bool is_needed = argument.form == Form::kRequired || argument.form == Form::kMany;
-    if (is_needed) needed -= words_of(traits_of(argument.field).kind);
-    if (auto fault = read_positional(argument, needed, values)) return fault;
+    if (!read_positional(argument, values)) return false;
   }
   if (has_options) return read_options(values);
-  return left() > 0 ? wrong_number() : std::nullopt;
+  return left() == 0 || wrong_number();
 }
 
-std::optional<Failure> ArgumentReader::wrong_number() const {
+bool ArgumentReader::note(std::optional<Failure> fault) {
+  if (!fault) return true;
+  fault_ = std::move(fault);
+  return false;
+}
+
+bool ArgumentReader::wrong_number() {
   const std::string usage = usage_of(arguments_);
-  return err(fmt::format("wrong number of arguments: expected {}{}{}, found {}", command_, usage.empty() ? "" : " ",
-                         usage, words_.size()));
+  return note(err(fmt::format("wrong number of arguments: expected {}{}{}, found {}", command_,
+                              usage.empty() ? "" : " ", usage, words_.size())));
 }
 
 const Argument* ArgumentReader::find_option(std::string_view word) const {
@@ -121,74 +136,96 @@ const Argument* ArgumentReader::find_option(std::string_view word) const {
 }
 
 // An optional one is there if words are left beyond those needed behind it, and the next is no option's word.
-std::optional<Failure> ArgumentReader::read_positional(const Argument& argument, std::size_t needed_behind,
-                                                       Values& values) {
-  const bool is_there = argument.form == Form::kRequired || argument.form == Form::kMany ||
-                        (left() > needed_behind && find_option(words_[at_]) == nullptr);
-  if (!is_there) return std::nullopt;
+bool ArgumentReader::read_positional(const Argument& argument, Values& values) {
+  const bool is_needed = argument.form == Form::kRequired || argument.form == Form::kMany;
+  if (is_needed) needed_ -= words_of(traits_of(argument.field).kind);
+  if (argument.form == Form::kRequired) return read_value(argument.field, values);
+  if (!is_needed && (left() <= needed_ || find_option(words_[at_]) != nullptr)) return true;
   const std::size_t begin = at_;
   const bool repeats = argument.form == Form::kMany || argument.form == Form::kAny;
   do {
-    if (auto fault = read_value(argument.field, values)) return fault;
-  } while (repeats && left() > needed_behind);
+    if (!read_value(argument.field, values)) return false;
+  } while (repeats && left() > needed_);
   if (repeats) {
     Values::Slot& slot = values.slots_[static_cast<std::size_t>(argument.field)];
     slot.words = words_.data() + begin;
     slot.count = at_ - begin;
   }
-  return std::nullopt;
+  return true;
 }
 
-std::optional<Failure> ArgumentReader::read_options(Values& values) {
+bool ArgumentReader::read_options(Values& values) {
   while (left() > 0) {
     const Argument* argument = find_option(words_[at_]);
     if (argument == nullptr) {
-      return err(fmt::format("{}: expected an option, or nothing more, of {}, found {}", command_, usage_of(arguments_),
-                             quote(words_[at_])));
+      return note(err(fmt::format("{}: expected an option, or nothing more, of {}, found {}", command_,
+                                  usage_of(arguments_), quote(words_[at_]))));
     }
     ++at_;
     const std::size_t needed = words_of(traits_of(argument->field).kind);
-    if (values.has(argument->field)) return err(fmt::format("{}: expected once, found twice", argument->word));
+    if (values.has(argument->field)) return note(err(fmt::format("{}: expected once, found twice", argument->word)));
     if (left() < needed) {
-      return err(fmt::format("{}: expected {} behind it, found nothing more", argument->word,
-                             traits_of(argument->field).usage));
+      return note(err(fmt::format("{}: expected {} behind it, found nothing more", argument->word,
+                                  traits_of(argument->field).usage)));
     }
-    if (auto fault = read_value(argument->field, values)) return fault;
+    if (!read_value(argument->field, values)) return false;
   }
-  for (const Argument& argument : arguments_) {
-    if (argument.form == Form::kRequired && !values.has(argument.field)) return wrong_number();
-  }
-  return std::nullopt;
+  return std::all_of(arguments_.begin(), arguments_.end(),
+                     [&](const Argument& argument) {
+                       return argument.form != Form::kRequired || values.has(argument.field);
+                     }) ||
+         wrong_number();
 }
 
 // Reads the words of one value: they are there.
-std::optional<Failure> ArgumentReader::read_value(Field field, Values& values) {
-  std::size_t count = words_of(traits_of(field).kind);
-  if (traits_of(field).kind == Kind::kQueues) {
-    const auto queues = count_queues();
-    if (!queues) return queues.error();
-    count = *queues;
-  }
+bool ArgumentReader::read_value(Field field, Values& values) {
+  const Kind kind = traits_of(field).kind;
+  std::size_t count = words_of(kind);
+  if (kind == Kind::kQueues && !count_queues(count)) return false;
   const auto words = words_.subspan(at_, count);
   at_ += count;
-  return reader_.read(field, words, values);
+  return reader_.is_good(field, words, values) || note(reader_.fault_in(field, words, values));
 }
 
-Result<std::size_t> ArgumentReader::count_queues() {
+bool ArgumentReader::count_queues(std::size_t& count) {
   const FieldTraits& traits = traits_of(Field::kQueues);
-  const auto count = read_integer(traits.label, words_[at_++], traits.low, traits.high);
-  if (!count) return tl::unexpected(count.error());
-  if (static_cast<std::size_t>(*count) > left()) {
-    return fail_with(ErrorCode::kErr, "wrong number of arguments: expected {} queues, found {}", *count, left());
-  }
-  return static_cast<std::size_t>(*count);
+  const auto number = read_integer(traits.label, words_[at_++], traits.low, traits.high);
+  if (!number) return note(number.error());
+  count = static_cast<std::size_t>(*number);
+  if (count <= left()) return true;
+  return note(err(fmt::format("wrong number of arguments: expected {} queues, found {}", count, left())));
 }
 
-std::optional<Failure> ValueReader::read(Field field, absl::Span<const std::string_view> words, Values& values) const {
+bool ValueReader::is_good(Field field, absl::Span<const std::string_view> words, Values& values) const {
   values.present_ |= Values::bit(field);
   Values::Slot& slot = values.slots_[static_cast<std::size_t>(field)];
   slot.words = words.data();
   slot.count = words.size();
+  const FieldTraits& traits = traits_of(field);
+  if (words.size() != 1) return traits.kind == Kind::kFlag;
+  const std::string_view text = words[0];
+  switch (traits.kind) {
+    case Kind::kName:
+      return is_name(text);
+    case Kind::kLockName:
+      return is_lock_name(text);
+    case Kind::kToken:
+      return text.size() <= kTokenBytesMax;
+    case Kind::kPayload:
+      return text.size() <= payload_bytes_max_;
+    case Kind::kInteger: {
+      const auto number = parse_short_decimal(text);
+      slot.number = number.value_or(0);
+      return number && *number >= traits.low && *number <= traits.high;
+    }
+    default:
+      return false;
+  }
+}
+
+std::optional<Failure> ValueReader::fault_in(Field field, absl::Span<const std::string_view> words,
+                                             Values& values) const {
+  Values::Slot& slot = values.slots_[static_cast<std::size_t>(field)];
   const FieldTraits& traits = traits_of(field);
   const std::string_view label = naming_ == Naming::kCommand ? traits.label : traits.json;
   const std::string_view text = words.empty() ? std::string_view() : words[0];
@@ -244,15 +281,6 @@ std::optional<Failure> ValueReader::read_backoff(const FieldTraits& traits, absl
   if (auto fault = read_into(slot.number, initial, words[0], traits)) return fault;
   if (auto fault = read_into(slot.second, most, words[1], traits)) return fault;
   return Checker().range(initial, slot.number, traits.low, slot.second).fault();
-}
-
-std::size_t words_needed(absl::Span<const Argument> arguments) {
-  std::size_t words = 0;
-  for (const Argument& argument : arguments) {
-    if (argument.form != Form::kRequired && argument.form != Form::kMany) continue;
-    words += words_of(traits_of(argument.field).kind) + (argument.is_option() ? 1 : 0);
-  }
-  return words;
 }
 
 std::string usage_of(absl::Span<const Argument> arguments) {

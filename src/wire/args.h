@@ -39,6 +39,20 @@ constexpr Argument option(std::string_view word, Field field) {
 }
 constexpr Argument need_option(std::string_view word, Field field) { return {.field = field, .word = word}; }
 
+// The words that one value of a field takes, at least.
+constexpr std::size_t words_of(Kind kind) {
+  return kind == Kind::kFlag ? 0 : kind == Kind::kBackoff || kind == Kind::kPair || kind == Kind::kQueues ? 2 : 1;
+}
+// The words that the required arguments take, at least.
+constexpr std::size_t words_needed(absl::Span<const Argument> arguments) {
+  std::size_t words = 0;
+  for (const Argument& argument : arguments) {
+    if (argument.form != Form::kRequired && argument.form != Form::kMany) continue;
+    words += words_of(traits_of(argument.field).kind) + (argument.is_option() ? 1 : 0);
+  }
+  return words;
+}
+
 // What was read: views of the request's words, and the numbers among them. One thread.
 class Values {
  public:
@@ -96,9 +110,15 @@ class ValueReader {
 
   // The value's words: of a flag none, of a backoff or pair two, of queues their names, else one. They are where they
   // are for as long as `values` is used.
-  std::optional<Failure> read(Field field, absl::Span<const std::string_view> words, Values& values) const;
+  std::optional<Failure> read(Field field, absl::Span<const std::string_view> words, Values& values) const {
+    return is_good(field, words, values) ? std::nullopt : fault_in(field, words, values);
+  }
 
  private:
+  friend class ArgumentReader;
+  // Reads a usual value of a usual kind. False: it is to be read closely, which `fault_in` does.
+  bool is_good(Field field, absl::Span<const std::string_view> words, Values& values) const;
+  std::optional<Failure> fault_in(Field field, absl::Span<const std::string_view> words, Values& values) const;
   [[nodiscard]] std::optional<Failure> fault_in_queues(const FieldTraits& traits,
                                                        absl::Span<const std::string_view> queues) const;
   std::optional<Failure> read_backoff(const FieldTraits& traits, absl::Span<const std::string_view> words,
@@ -112,36 +132,41 @@ class ValueReader {
 class ArgumentReader {
  public:
   // `command` is what messages call it, `words` what follows it, `payload_bytes_max` the limit of a payload or result.
-  ArgumentReader(std::string_view command, absl::Span<const Argument> arguments,
+  // `needed` are the words that the required arguments take.
+  ArgumentReader(std::string_view command, absl::Span<const Argument> arguments, std::size_t needed,
                  absl::Span<const std::string_view> words, std::uint64_t payload_bytes_max)
-      : command_(command), arguments_(arguments), words_(words), reader_(Naming::kCommand, payload_bytes_max) {}
+      : command_(command),
+        arguments_(arguments),
+        words_(words),
+        reader_(Naming::kCommand, payload_bytes_max),
+        needed_(needed) {}
 
-  std::optional<Failure> read(Values& values);
+  // False: there is a fault.
+  bool read(Values& values);
+  [[nodiscard]] const std::optional<Failure>& fault() const { return fault_; }
 
  private:
-  [[nodiscard]] std::optional<Failure> wrong_number() const;
+  // These are false where there is a fault, too.
+  bool wrong_number();
   [[nodiscard]] const Argument* find_option(std::string_view word) const;
   [[nodiscard]] std::size_t left() const { return words_.size() - at_; }
-  std::optional<Failure> read_positional(const Argument& argument, std::size_t needed_behind, Values& values);
-  std::optional<Failure> read_options(Values& values);
-  std::optional<Failure> read_value(Field field, Values& values);
-  Result<std::size_t> count_queues();
+  bool note(std::optional<Failure> fault);
+  bool read_positional(const Argument& argument, Values& values);
+  bool read_options(Values& values);
+  bool read_value(Field field, Values& values);
+  bool count_queues(std::size_t& count);
 
   const std::string_view command_;
   const absl::Span<const Argument> arguments_;
   const absl::Span<const std::string_view> words_;
   const ValueReader reader_;
+  std::optional<Failure> fault_;
+  std::size_t needed_;  // by the required arguments that are not read yet
   std::size_t at_ = 0;
 };
 
 // "queue payload [ID id] [REQUEST id]"
 std::string usage_of(absl::Span<const Argument> arguments);
-// The words that the required arguments take at least.
-std::size_t words_needed(absl::Span<const Argument> arguments);
-// The words that one value of a field takes, at least.
-constexpr std::size_t words_of(Kind kind) {
-  return kind == Kind::kFlag ? 0 : kind == Kind::kBackoff || kind == Kind::kPair || kind == Kind::kQueues ? 2 : 1;
-}
 
 // An integer as arguments have it: -?[0-9]+. Text that is none is ERR, one of more than 64 bits or out of the limits
 // INVALID.

@@ -28,8 +28,8 @@ TEST(ArgumentReaderTest, ARequiredOptionIsMissedBehindOthers) {
                                      option("REQUEST", Field::kRequestId)};
   const auto fault_in_words = [&](const std::vector<std::string_view>& words) {
     Values values;
-    const auto fault = ArgumentReader("WORK.HOLD", kArguments, words, 0).read(values);
-    return fault ? fault->message : "none";
+    ArgumentReader reader("WORK.HOLD", kArguments, words_needed(kArguments), words, 0);
+    return reader.read(values) ? "none" : reader.fault()->message;
   };
   EXPECT_EQ(fault_in_words({"d", "REQUEST", "r", "LEASE", "1"}), "none");
   EXPECT_EQ(fault_in_words({"d", "REQUEST", "r"}),

@@ -1,6 +1,7 @@
 // A lock that somebody asked for over a connection, and what becomes of its grant when that cannot be delivered.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,8 +35,11 @@ class LockClaim {
 
  private:
   [[nodiscard]] LockAttempt ended(LockAttempt::Outcome outcome, double now) const;
+  [[nodiscard]] LockName lock() const;
 
-  std::string lock_;   // its name as one text
+  std::string texts_;  // domain, identifier and space, one behind the other
+  std::size_t domain_bytes_;
+  std::size_t identifier_bytes_;
   std::string token_;  // empty: not granted
   double asked_at_;
   bool has_request_id_;

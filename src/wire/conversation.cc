@@ -88,7 +88,7 @@ void Conversation::go_on() {
     }
     is_ending_ = is_ending_ || step.outcome == RespParser::Outcome::kBroken;
     input_.consume(step.consumed);
-    if (step.outcome == RespParser::Outcome::kNeedMore) return;
+    if (step.outcome == RespParser::Outcome::kNeedMore || input_.view().empty()) return;
   }
 }
 

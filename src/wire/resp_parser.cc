@@ -12,6 +12,22 @@ constexpr std::size_t kDigitsMax = 18;  // of an announced size: no overflow, an
 
 constexpr std::size_t kBytesKeptMax = 4096;  // from one request to the next; there may be many connections
 
+constexpr std::size_t kBulkBytesMin = 6;  // "$0", and two ends of lines
+
+// Reads the type, a few digits and the end of the line, and returns what is behind them; null: it is otherwise.
+inline const char* skip_size(const char* at, const char* end, char type, std::size_t& size) {
+  constexpr std::ptrdiff_t kDigits = 7;
+  const auto digit_at = [](const char* place) {
+    return static_cast<std::size_t>(static_cast<std::uint8_t>(*place)) - '0';
+  };
+  if (end - at < 4 || *at != type || digit_at(++at) > 9) return nullptr;
+  const char* const digits = at;
+  size = digit_at(at);
+  while (++at < end && digit_at(at) <= 9 && at - digits <= kDigits) size = 10 * size + digit_at(at);
+  if (at - digits > kDigits || end - at < 2 || at[0] != '\r' || at[1] != '\n') return nullptr;
+  return at + 2;
+}
+
 // A browser can be made to send these here: what follows would be the attacker's words.
 bool is_from_browser(std::string_view word) { return is_word(word, "POST") || is_word(word, "HOST:"); }
 
@@ -43,8 +59,8 @@ void RespParser::begin_request(char first) {
 }
 
 RespParser::Step RespParser::read_array(std::string_view bytes) {
+  if (at_ == 0 && !is_skipping_ && read_at_once(bytes)) return end_request(Outcome::kRequest);
   Progress progress = has_count_ ? Progress::kDone : read_count(bytes);
-  if (progress == Progress::kDone && !is_skipping_ && !bulk_) read_whole_bulks(bytes);
   while (progress == Progress::kDone && words_left_ > 0) progress = read_bulk(bytes);
   if (progress == Progress::kNeedMore) return need_more();
   if (progress == Progress::kBroken) return {.outcome = Outcome::kBroken, .failure = &*failure_};
@@ -52,6 +68,29 @@ RespParser::Step RespParser::read_array(std::string_view bytes) {
   words_.clear();
   for (const Piece& piece : pieces_) words_.push_back(bytes.substr(piece.begin, piece.size));
   return end_request(Outcome::kRequest);
+}
+
+// The usual case: a request that is all there and within the limits. False: it is not, and nothing has been read of it.
+bool RespParser::read_at_once(std::string_view bytes) {
+  const char* at = bytes.data();
+  const char* const end = at + std::min(bytes.size(), limits_.request_bytes_max);
+  std::size_t count = 0;
+  at = skip_size(at, end, '*', count);
+  if (at == nullptr || count > limits_.words_max || count * kBulkBytesMin > static_cast<std::size_t>(end - at)) {
+    return false;
+  }
+  words_.resize(count);
+  for (std::string_view& word : words_) {
+    std::size_t size = 0;
+    at = skip_size(at, end, '$', size);
+    if (at == nullptr || static_cast<std::size_t>(end - at) < size + 2) return false;
+    word = {at, size};
+    at += size;
+    if (at[0] != '\r' || at[1] != '\n') return false;
+    at += 2;
+  }
+  at_ = static_cast<std::size_t>(at - bytes.data());
+  return true;
 }
 
 RespParser::Step RespParser::read_line(std::string_view bytes) {
@@ -99,27 +138,6 @@ RespParser::Progress RespParser::read_count(std::string_view bytes) {
   has_count_ = true;
   words_left_ = count;
   return Progress::kDone;
-}
-
-// The usual case, in one go: bulk strings that are all there and within the limits. What is otherwise is left to
-// read_bulk.
-void RespParser::read_whole_bulks(std::string_view bytes) {
-  const char* const begin = bytes.data();
-  const char* const end = begin + std::min(bytes.size(), limits_.request_bytes_max);
-  const char* at = begin + at_;
-  for (; words_left_ > 0; --words_left_) {
-    constexpr std::ptrdiff_t kUsualDigits = 7;
-    if (end - at < 1 + kUsualDigits || *at != '$') break;
-    const char* body = at + 1;
-    std::ptrdiff_t length = 0;
-    for (; *body >= '0' && *body <= '9' && body - at <= kUsualDigits - 2; ++body) length = length * 10 + (*body - '0');
-    if (body == at + 1 || body[0] != '\r' || body[1] != '\n') break;
-    body += 2;
-    if (end - body < length + 2 || body[length] != '\r' || body[length + 1] != '\n') break;
-    pieces_.push_back({static_cast<std::size_t>(body - begin), static_cast<std::size_t>(length)});
-    at = body + length + 2;
-  }
-  at_ = static_cast<std::size_t>(at - begin);
 }
 
 RespParser::Progress RespParser::read_bulk(std::string_view bytes) {

@@ -72,7 +72,7 @@ class RespParser {
   Step read_array(std::string_view bytes);
   Step read_line(std::string_view bytes);
   Progress read_count(std::string_view bytes);
-  void read_whole_bulks(std::string_view bytes);
+  bool read_at_once(std::string_view bytes);
   Progress read_bulk(std::string_view bytes);
   Progress read_body(std::string_view bytes);
   Progress skip_body(std::string_view bytes);

@@ -1,7 +1,8 @@
 #include "wire/resp_writer.h"
 
-#include <algorithm>
 #include <charconv>
+
+#include "base/bytes.h"
 
 namespace tenure::wire {
 namespace {
@@ -9,20 +10,28 @@ namespace {
 constexpr std::size_t kErrorBytesMax = 1024;
 constexpr std::size_t kNumberBytes = 1 + 20 + 2;  // type, digits with a sign, CR LF
 
-// Returns where it ends.
+// These return where it ends.
+char* write_end(char* at) {
+  *at++ = '\r';
+  *at++ = '\n';
+  return at;
+}
 template <class Number>
 char* write_line(char* at, char type, Number number) {
   *at++ = type;
-  char* end = std::to_chars(at, at + kNumberBytes - 3, number).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  return end;
+  // Most are counts and sizes.
+  if (number >= 0 && number < 10) {
+    *at++ = static_cast<char>('0' + number);
+  } else {
+    at = std::to_chars(at, at + kNumberBytes - 3, number).ptr;
+  }
+  return write_end(at);
 }
 
 template <class Number>
 void append_line(std::string& out, char type, Number number) {
   char line[kNumberBytes];
-  out.append(line, write_line(line, type, number));
+  out.append(line, static_cast<std::size_t>(write_line(line, type, number) - line));
 }
 
 }  // namespace
@@ -58,10 +67,9 @@ void RespWriter::value(std::string_view bytes) {
   constexpr std::size_t kShort = 64;
   if (bytes.size() <= kShort) {
     char text[kNumberBytes + kShort + 2];
-    char* end = std::copy(bytes.begin(), bytes.end(), write_line(text, '$', bytes.size()));
-    *end++ = '\r';
-    *end++ = '\n';
-    out_.append(text, end);
+    char* const at = write_line(text, '$', bytes.size());
+    copy_short(bytes, at);
+    out_.append(text, static_cast<std::size_t>(write_end(at + bytes.size()) - text));
     return;
   }
   header('$', bytes.size());

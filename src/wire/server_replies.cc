@@ -26,7 +26,7 @@ const std::vector<Command>& commands() {
       const std::string_view name = verb->name.substr(0, verb->name.find(' '));
       auto command = std::find_if(made.begin(), made.end(), [&](const Command& each) { return each.name == name; });
       if (command == made.end()) command = made.insert(made.end(), Command{.name = name});
-      if (verb->name_words() == 1) {
+      if (verb->name_words == 1) {
         command->verb = verb;
       } else {
         command->subcommands.push_back(verb);

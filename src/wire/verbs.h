@@ -55,9 +55,11 @@ struct Verb {
   void (*reply_schema)(JsonWriter& out) = nullptr;  // of what HTTP answers, where it has a route
   bool may_block = false;
 
+  // Words of its name, and of what its arguments take at least: they follow from the above.
+  std::size_t name_words = name.find(' ') == std::string_view::npos ? 1 : 2;
+  std::size_t words_needed = wire::words_needed(arguments);
+
   [[nodiscard]] std::string usage() const;
-  // The words of its name.
-  [[nodiscard]] std::size_t name_words() const { return name.find(' ') == std::string_view::npos ? 1 : 2; }
   // As COMMAND tells it: exactly so many words, or at least so many if negative.
   [[nodiscard]] std::int64_t arity() const;
 };

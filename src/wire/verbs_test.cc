@@ -106,7 +106,7 @@ TEST(VerbTableTest, EveryVerbTakesWhatItDeclaresAndNothingElse) {
     if (arity > 0) {
       EXPECT_EQ(words.size(), static_cast<std::size_t>(arity)) << verb->name;
     }
-    if (words.size() > verb->name_words()) {
+    if (words.size() > verb->name_words) {
       auto fewer = words;
       fewer.pop_back();
       EXPECT_THAT(fault_in(fewer), HasSubstr("ERR wrong number of arguments: expected ")) << verb->name;
