@@ -169,7 +169,7 @@ void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
   Callback<ReplyOf<Request>> at_once;
   {
     const MutexLock lock(mutex_);
-    reply.emplace(process(request));
+    reply.emplace(process(request, Values::kChecked));
     if (is_settled(request, *reply) && is_certain()) {
       at_once = std::move(done);
     } else {
@@ -180,10 +180,12 @@ void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
 }
 
 template <class Request>
-Result<ReplyOf<Request>> Engine::process(const Request& request) {
+Result<ReplyOf<Request>> Engine::process(const Request& request, Values values) {
   if (failure_) return tl::unexpected(*failure_);
   if (is_closed_) return fail_with(ErrorCode::kUnavailable, "the authority is being closed");
-  if (auto fault = fault_in(request, settings_)) return tl::unexpected(std::move(*fault));
+  if (values == Values::kUnchecked) {
+    if (auto fault = fault_in(request, settings_)) return tl::unexpected(std::move(*fault));
+  }
   stamp();
   if (auto fault = settle_waiting(request)) return tl::unexpected(std::move(*fault));
   touch(request);
@@ -451,9 +453,9 @@ TENURE_ASK(AwaitTask)
 #undef TENURE_ASK
 
 // For waiting.cc.
-template Result<std::vector<TaskLease>> Engine::process(const LeaseRequest&);
-template Result<std::optional<LockGrant>> Engine::process(const LockAcquire&);
-template Result<std::optional<TaskStatus>> Engine::process(const AwaitTask&);
+template Result<std::vector<TaskLease>> Engine::process(const LeaseRequest&, Values);
+template Result<std::optional<LockGrant>> Engine::process(const LockAcquire&, Values);
+template Result<std::optional<TaskStatus>> Engine::process(const AwaitTask&, Values);
 template Result<std::vector<TaskLease>> Engine::decide_and_commit(const LeaseRequest&);
 template Result<std::optional<LockGrant>> Engine::decide_and_commit(const LockAcquire&);
 template void Engine::touch(const LeaseRequest&);

@@ -125,8 +125,10 @@ class Engine final : private Journal::Listener {
                                                   absl::FunctionRef<Callback<ReplyOf<Request>>()> later)
       TENURE_EXCLUDES(mutex_);
 
-  // The same in two steps, so that many requests reach the journal in one hand-over. A lock that is refused because
-  // somebody holds it is so before `put` returns, if that grant is durable: it does not wait for the frames of others.
+  // The same in two steps, so that many requests reach the journal in one hand-over; of requests whose values have been
+  // checked by whoever read them: nobody looks whether they are within their limits (validate.h). A lock that is
+  // refused because somebody holds it is so before `put` returns, if that grant is durable: it does not wait for the
+  // frames of others.
   template <class Request>
   void put(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
   void hand_over() TENURE_EXCLUDES(mutex_);
@@ -234,8 +236,10 @@ class Engine final : private Journal::Listener {
   // --- engine.cc: a request's way ---
   Instant stamp() TENURE_REQUIRES(mutex_);
   [[nodiscard]] Moment moment() TENURE_REQUIRES(mutex_);
+  // Whether the request's values are known to be within their limits (validate.h).
+  enum class Values : bool { kUnchecked, kChecked };
   template <class Request>
-  Result<ReplyOf<Request>> process(const Request& request) TENURE_REQUIRES(mutex_);
+  Result<ReplyOf<Request>> process(const Request& request, Values values = Values::kUnchecked) TENURE_REQUIRES(mutex_);
   template <class Request>
   Result<ReplyOf<Request>> decide_and_commit(const Request& request) TENURE_REQUIRES(mutex_);
   template <class Reply>

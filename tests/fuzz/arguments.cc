@@ -2,11 +2,31 @@
 #include <algorithm>
 #include <vector>
 
+#include "authority/validate.h"
 #include "base/check.h"
 #include "fuzz.h"
 #include "wire/verbs.h"
 
 namespace tenure {
+namespace {
+
+constexpr std::uint64_t kPayloadBytesMax = 64;
+
+// The engine takes what a conversation puts for checked (Engine::put).
+void check_limits(const wire::Request& request) {
+  Settings settings;
+  settings.payload_bytes_max = kPayloadBytesMax;
+  std::visit(
+      [&]<class T>(const T& asked) {
+        if constexpr (wire::BookRequest<T>) {
+          const auto fault = fault_in(wire::engine_request(asked), settings);
+          TENURE_CHECK(!fault, "an argument out of its limits was let through: {}", fault->message);
+        }
+      },
+      request);
+}
+
+}  // namespace
 
 void fuzz(std::string_view input) {
   while (!input.empty()) {
@@ -19,8 +39,9 @@ void fuzz(std::string_view input) {
     }
     if (const auto verb = wire::find_verb(words)) {
       wire::Request request;
-      const auto fault = wire::read_request(**verb, words, 64, request);
+      const auto fault = wire::read_request(**verb, words, kPayloadBytesMax, request);
       TENURE_CHECK(!fault || !fault->message.empty(), "a refusal that says nothing");
+      if (!fault) check_limits(request);
     }
     input.remove_prefix(std::min(input.size(), line.size() + 1));
   }
