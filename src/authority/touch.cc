@@ -34,9 +34,13 @@ void Engine::touch_queues(absl::Span<const std::string_view> queues) {
   int expiries = kExpirySlice;  // if there are more, the rest is upkeep's
   std::uint64_t promotions = kPromotionSlice;
   for (const std::string_view queue : queues) {
-    expiries -= expire_in(queue, expiries);
-    promotions -= state_->tasks().promote(queue, now_, promotions);
-    if (state_->tasks().can_grant(queue)) free_queue(queue);
+    const Queue* found = state_->tasks().find_queue(queue);
+    if (found == nullptr) continue;
+    if (found->is_due(now_)) {
+      expiries -= expire_in(queue, expiries);
+      promotions -= state_->tasks().promote(queue, now_, promotions);
+    }
+    if (found->can_grant()) free_queue(queue);  // it is still there: time ends leases, and takes no task away
   }
 }
 

@@ -160,6 +160,7 @@ void Engine::serve() {
 
 // Notes that there may be something for those who wait for the queue.
 void Engine::free_queue(std::string_view queue) {
+  if (lease_waiters_.empty()) return;
   if (const auto* first = lease_waiters_.first(queue)) freed_queues_.emplace(first->place, queue);
 }
 

@@ -179,6 +179,13 @@ struct Queue {
   absl::btree_map<std::pair<std::uint8_t, std::uint64_t>, Task*> ended;  // by state
   std::uint64_t ended_counts[3] = {0, 0, 0};                             // COMPLETED, FAILED, DEAD
 
+  // Whether time may have something to do here: a lease that ends, a delay that is over.
+  [[nodiscard]] bool is_due(Instant now) const {
+    return leased.next() < now || (!delayed.empty() && delayed.begin()->first.first <= now.ms) ||
+           (!parked_delayed.empty() && parked_delayed.begin()->first <= now.ms);
+  }
+  // Whether it is not paused and has a task that is due.
+  [[nodiscard]] bool can_grant() const { return !paused && !ready.empty(); }
   [[nodiscard]] bool is_empty() const {
     return !paused && delayed.empty() && parked.empty() && ready.empty() && leased.map().empty() && ended.empty();
   }
@@ -299,7 +306,7 @@ class TaskBook {
   [[nodiscard]] static std::uint64_t print_of(const LeaseRequest& request);
   // Whether the answer to this request id is known.
   [[nodiscard]] bool remembers(std::string_view request_id) const { return requests_.find(request_id) != nullptr; }
-  // Whether the queue is not paused and has a task that is due.
+  // Whether there is such a queue, and it can.
   [[nodiscard]] bool can_grant(std::string_view queue) const;
   [[nodiscard]] Result<std::vector<TaskAttempt>> history(std::string_view task_id) const;
   [[nodiscard]] static TaskStatus status(const Task& task);

@@ -29,7 +29,7 @@ const Queue* TaskBook::find_queue(std::string_view name) const {
 
 bool TaskBook::can_grant(std::string_view queue) const {
   const Queue* found = find_queue(queue);
-  return found != nullptr && !found->paused && !found->ready.empty();
+  return found != nullptr && found->can_grant();
 }
 
 // --- time ---

@@ -1,6 +1,10 @@
 #include "journal/frame.h"
 
-#include "base/bytes.h"
+#include <array>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
 #include "base/check.h"
 #include "base/hash.h"
 
@@ -13,14 +17,14 @@ std::uint64_t checksum_of(std::string_view frame, std::uint64_t seed) {
   return hash64(frame.substr(kChecksumBytes), seed);
 }
 
-void write_header(absl::Span<char> room, const FrameHeader& header) {
-  ByteWriter out(room.subspan(0, kFrameHeaderBytes));
-  out.fixed64(header.checksum);
-  out.fixed64(header.length);
-  out.fixed64(header.sequence);
-  out.fixed64(header.batch);
-  out.fixed64(static_cast<std::uint64_t>(header.stamp.ms));
-  out.fixed64(header.previous);
+// A header as it lies in the frame.
+using HeaderBytes = std::array<char, kFrameHeaderBytes>;
+static_assert(sizeof(FrameHeader) == kFrameHeaderBytes && std::is_trivially_copyable_v<FrameHeader>);
+static_assert(std::endian::native == std::endian::little, "headers are stored as they lie in memory");
+
+void write_header(char* frame, const FrameHeader& header) {
+  const auto bytes = std::bit_cast<HeaderBytes>(header);
+  std::memcpy(frame, bytes.data(), bytes.size());
 }
 
 }  // namespace
@@ -28,22 +32,16 @@ void write_header(absl::Span<char> room, const FrameHeader& header) {
 void put_frame(std::string& buffer, std::uint64_t sequence, Instant stamp, std::string_view payload) {
   const std::size_t begin = buffer.size();
   buffer.resize(begin + frame_bytes(payload.size()));
-  const absl::Span<char> room = absl::MakeSpan(buffer).subspan(begin);
-  write_header(room, {.length = payload.size(), .sequence = sequence, .stamp = stamp});
-  if (!payload.empty()) std::memcpy(room.data() + kFrameHeaderBytes, payload.data(), payload.size());
+  char* const frame = buffer.data() + begin;
+  write_header(frame, {.length = payload.size(), .sequence = sequence, .stamp = stamp});
+  if (!payload.empty()) std::memcpy(frame + kFrameHeaderBytes, payload.data(), payload.size());
 }
 
 FrameHeader peek_frame(std::string_view buffer) {
-  ByteReader in(buffer.substr(0, kFrameHeaderBytes));
-  FrameHeader header;
-  header.checksum = in.fixed64();
-  header.length = in.fixed64();
-  header.sequence = in.fixed64();
-  header.batch = in.fixed64();
-  header.stamp = Instant{static_cast<std::int64_t>(in.fixed64())};
-  header.previous = in.fixed64();
-  TENURE_CHECK(in.ok(), "{} bytes for a frame's header", buffer.size());
-  return header;
+  HeaderBytes bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): it is copied into
+  TENURE_CHECK(buffer.size() >= bytes.size(), "{} bytes for a frame's header", buffer.size());
+  std::memcpy(bytes.data(), buffer.data(), bytes.size());
+  return std::bit_cast<FrameHeader>(bytes);
 }
 
 std::uint64_t seal_frame(absl::Span<char> frame, std::uint64_t batch, std::uint64_t previous, std::uint64_t seed) {
@@ -51,9 +49,9 @@ std::uint64_t seal_frame(absl::Span<char> frame, std::uint64_t batch, std::uint6
   FrameHeader header = peek_frame(bytes);
   header.batch = batch;
   header.previous = previous;
-  write_header(frame, header);
+  write_header(frame.data(), header);
   header.checksum = checksum_of(bytes, seed);
-  write_header(frame, header);
+  std::memcpy(frame.data(), &header.checksum, kChecksumBytes);
   return header.checksum;
 }
 

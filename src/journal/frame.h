@@ -26,7 +26,7 @@ constexpr std::size_t frame_bytes(std::size_t payload) {
   return kFrameHeaderBytes + (payload + kFrameAlign - 1) / kFrameAlign * kFrameAlign;
 }
 
-// What a frame says beside its payload.
+// What a frame says beside its payload, in the order in which it lies there.
 struct FrameHeader {
   std::uint64_t checksum = 0;
   std::uint64_t length = 0;    // of the payload
