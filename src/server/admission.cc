@@ -131,7 +131,7 @@ bool Server::close_oldest_stranger() {
   for (const std::uint64_t id : strangers_) {
     const auto found = connections_.find(id);
     if (found == connections_.end() || found->second->is_signing_in()) continue;
-    std::shared_ptr(found->second)->close("too many have not signed in, and it is the oldest of them");
+    found->second->close("too many have not signed in, and it is the oldest of them");
     return true;
   }
   return false;
@@ -141,11 +141,11 @@ bool Server::close_oldest_stranger() {
 
 // Who has gone, or has another password, must sign in again; roles count from now on.
 void Server::recheck_all() {
-  std::vector<std::shared_ptr<Connection>> all;
+  std::vector<Connection*> all;
   for (const auto& [id, connection] : connections_) {
-    if (connection->user() != nullptr) all.push_back(connection);
+    if (connection->user() != nullptr) all.push_back(connection.get());
   }
-  for (const auto& connection : all) {
+  for (Connection* const connection : all) {
     const auto user = connection->user();
     // A certificate is no password, and does not change with it.
     const bool is_certified = user->name == connection->certified_name();

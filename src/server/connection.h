@@ -26,7 +26,7 @@ namespace tenure::server {
 inline constexpr std::size_t kOutputBegun = std::size_t{1} << 20;
 
 // One thread: the loop's.
-class Connection final : public std::enable_shared_from_this<Connection> {
+class Connection final {
  public:
   class Owner {
    public:
@@ -45,7 +45,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     virtual void on_certificate(Connection& connection, const std::string& name) = 0;
     // From now on it is one of those of whom it is not known who they are, or is not.
     virtual void on_stranger(Connection& connection, bool is_stranger) = 0;
-    // It is over; nothing follows.
+    // It is over; nothing follows. It must outlive the call, which may be its own.
     virtual void on_closed(Connection& connection) = 0;
   };
 

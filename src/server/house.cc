@@ -19,17 +19,20 @@ void Server::serve(wire::Conversation& conversation, const wire::Conversation::H
 }
 
 void Server::answer(const wire::Conversation& /*asker*/, const wire::ListClients& /*request*/, Promise promise) {
+  std::vector<Connection*> all;
+  for (const auto& [id, connection] : connections_) all.push_back(connection.get());
+  std::sort(all.begin(), all.end(), [](const Connection* a, const Connection* b) { return a->id() < b->id(); });
   std::string lines;
-  for (const auto& [id, connection] : connections_) lines += connection->line() + "\n";
+  for (const Connection* const connection : all) lines += connection->line() + "\n";
   std::move(promise).fulfil([&](RespWriter& out) { out.value(lines); });
 }
 
 void Server::answer(const wire::Conversation& asker, const wire::KillClient& request, Promise promise) {
-  std::vector<std::shared_ptr<Connection>> meant;
+  std::vector<Connection*> meant;
   for (const auto& [id, connection] : connections_) {
     if (request.id && static_cast<std::uint64_t>(*request.id) != id) continue;
     if (request.address && *request.address != connection->address()) continue;
-    meant.push_back(connection);
+    meant.push_back(connection.get());
   }
   std::move(promise).fulfil([&](RespWriter& out) {
     if (request.counts) {
@@ -40,7 +43,7 @@ void Server::answer(const wire::Conversation& asker, const wire::KillClient& req
       out.simple("OK");
     }
   });
-  for (const auto& connection : meant) {
+  for (Connection* const connection : meant) {
     // Who kills itself is told so first.
     if (connection->id() == asker.client_id()) {
       connection->end();

@@ -127,7 +127,7 @@ void Server::read_rest() {
   unread.swap(unread_);
   for (const std::uint64_t id : unread) {
     const auto found = connections_.find(id);
-    if (found != connections_.end()) std::shared_ptr(found->second)->read();
+    if (found != connections_.end()) found->second->read();
   }
 }
 
@@ -142,6 +142,7 @@ void Server::end_round() {
     if (events_.is_begun()) tell_events();
     settle_all();
   } while (!answered_.empty() || !unsettled_.empty());
+  closed_.clear();
   set_alarm();
   if (is_stopping_ && is_all_said()) is_over_ = true;
 }
@@ -183,13 +184,13 @@ void Server::forget_events() {
 }
 
 void Server::settle_later(Connection& connection) {
-  if (connection.mark_unsettled()) unsettled_.push_back(connection.shared_from_this());
+  if (connection.mark_unsettled()) unsettled_.push_back(&connection);
 }
 
 void Server::settle_all() {
-  std::vector<std::shared_ptr<Connection>> round;
+  std::vector<Connection*> round;
   round.swap(unsettled_);
-  for (const auto& connection : round) connection->settle();
+  for (Connection* const connection : round) connection->settle();
   if (buffer_bytes_ > static_cast<std::int64_t>(config_.clients.buffer_bytes)) close_largest();
 }
 
@@ -215,10 +216,10 @@ void Server::look_around() {
   patrol_.async_wait([this](const error_code& error) {
     if (error) return;
     clock_.look();
-    std::vector<std::shared_ptr<Connection>> all;
+    std::vector<Connection*> all;
     all.reserve(connections_.size());
-    for (const auto& [id, connection] : connections_) all.push_back(connection);
-    for (const auto& connection : all) {
+    for (const auto& [id, connection] : connections_) all.push_back(connection.get());
+    for (Connection* const connection : all) {
       connection->close_if_stalled();
       connection->close_if_stranger();
     }
@@ -234,7 +235,7 @@ void Server::let_go() {
   engine_.on_earlier_due(nullptr);
   engine_.on_failure(nullptr);
   engine_.watch_locks(nullptr);
-  while (!connections_.empty()) std::shared_ptr(connections_.begin()->second)->close();
+  while (!connections_.empty()) connections_.begin()->second->close();
   engine_.on_ready(nullptr);
 }
 
@@ -269,12 +270,12 @@ void Server::accept(asio::ip::tcp::socket socket, Face face) {
   }
   const std::uint64_t id = ++accepted_;
   Connection::Owner& owner = *this;
-  auto connection =
-      std::make_shared<Connection>(std::move(socket), identity_, begin_talk(id, face), owner, config_.clients, clock_);
-  connections_.emplace(id, connection);
-  connection->start();
-  if (const auto watched = readiness_.watch(connection->socket(), id); !watched) {
-    connection->close(watched.error().message);
+  auto made =
+      std::make_unique<Connection>(std::move(socket), identity_, begin_talk(id, face), owner, config_.clients, clock_);
+  Connection& connection = *connections_.emplace(id, std::move(made)).first->second;
+  connection.start();
+  if (const auto watched = readiness_.watch(connection.socket(), id); !watched) {
+    connection.close(watched.error().message);
   }
 }
 
@@ -317,19 +318,23 @@ void Server::on_unread(Connection& connection) { unread_.push_back(connection.id
 // Of one that another has closed meanwhile there is no news.
 void Server::on_news(std::uint64_t id, Readiness::News news) {
   const auto found = connections_.find(id);
-  if (found != connections_.end()) std::shared_ptr(found->second)->on_news(news);
+  if (found != connections_.end()) found->second->on_news(news);
 }
 
 void Server::on_bytes(std::int64_t more) { buffer_bytes_ += more; }
 
-void Server::on_closed(Connection& connection) { connections_.erase(connection.id()); }
+void Server::on_closed(Connection& connection) {
+  const auto found = connections_.find(connection.id());
+  closed_.push_back(std::move(found->second));
+  connections_.erase(found);
+}
 
 void Server::close_largest() {
   const auto largest = std::max_element(connections_.begin(), connections_.end(), [](const auto& a, const auto& b) {
     return a.second->bytes() < b.second->bytes();
   });
   if (largest == connections_.end()) return;
-  std::shared_ptr(largest->second)->close("the buffers of all connections are too large, and its own is the largest");
+  largest->second->close("the buffers of all connections are too large, and its own is the largest");
 }
 
 // --- the end ---

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include <absl/container/btree_map.h>
 #include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_map.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -195,14 +195,15 @@ class Server final : private wire::Conversation::House, private HttpConversation
   Events events_;                             // outlives the connections, which listen
   Millis last_listened_{0};                   // when somebody last did
   LockFigures lock_figures_;
-  std::array<std::uint64_t, kErrorCodes.size()> refused_{};                  // requests, by code
-  LogValve refusals_{kRefusalsAtOnce, kRefusalsPerSecond};                   // into the log
-  absl::btree_map<std::uint64_t, std::shared_ptr<Connection>> connections_;  // by id
-  std::vector<std::uint64_t> answered_;                                      // connections that have answers
-  std::vector<std::shared_ptr<Connection>> unsettled_;                       // in this round
-  std::vector<std::uint64_t> unread_;                                        // connections, to be read in the next
-  std::vector<Promise> goodbyes_;                                            // SHUTDOWNs, which are never answered
-  std::vector<std::uint64_t> goodbye_ids_;                                   // their connections
+  std::array<std::uint64_t, kErrorCodes.size()> refused_{};                      // requests, by code
+  LogValve refusals_{kRefusalsAtOnce, kRefusalsPerSecond};                       // into the log
+  absl::flat_hash_map<std::uint64_t, std::unique_ptr<Connection>> connections_;  // by id
+  std::vector<std::uint64_t> answered_;                                          // connections that have answers
+  std::vector<Connection*> unsettled_;                                           // in this round
+  std::vector<std::unique_ptr<Connection>> closed_;  // in this round: whoever is about to use one may
+  std::vector<std::uint64_t> unread_;                // connections, to be read in the next
+  std::vector<Promise> goodbyes_;                    // SHUTDOWNs, which are never answered
+  std::vector<std::uint64_t> goodbye_ids_;           // their connections
   std::uint64_t accepted_ = 0;
   std::uint64_t turned_away_ = 0;
   std::int64_t buffer_bytes_ = 0;
