@@ -45,7 +45,7 @@ class Connection final {
     virtual void on_certificate(Connection& connection, const std::string& name) = 0;
     // From now on it is one of those of whom it is not known who they are, or is not.
     virtual void on_stranger(Connection& connection, bool is_stranger) = 0;
-    // It is over; nothing follows. It must outlive the call, which may be its own.
+    // It is over; nothing follows. It must outlive this call: one of its own may be under way.
     virtual void on_closed(Connection& connection) = 0;
   };
 
