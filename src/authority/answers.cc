@@ -22,10 +22,9 @@ Fence Engine::durable_fence() {
 
 bool Engine::is_settled(const LockAcquire& request, const Result<std::optional<LockGrant>>& reply) {
   if (!reply || *reply || request.request_id) return false;
-  const Lock* held = state_->locks().find(request.lock);
-  if (held == nullptr) return false;  // it is kept for others, who came first
+  if (!refused_for_) return false;  // it is kept for others, who came first
   if (is_planted(PlantedBug::kRefusedBeforeDurable)) return true;
-  return held->token.fence <= durable_fence() && prolonged_ <= durable_;
+  return *refused_for_ <= durable_fence() && prolonged_ <= durable_;
 }
 
 // The answers that are being given on a thread. A callback that asks again leaves its answer to the loop that gave it

@@ -190,6 +190,7 @@ Result<ReplyOf<Request>> Engine::process(const Request& request, Values values) 
   if (auto fault = settle_waiting(request)) return tl::unexpected(std::move(*fault));
   touch(request);
   if (!all_served()) serve();
+  refused_for_.reset();
   if constexpr (requires { is_behind_others(request); }) {
     if (!all_served() && is_behind_others(request)) return ReplyOf<Request>();
   }
@@ -197,7 +198,9 @@ Result<ReplyOf<Request>> Engine::process(const Request& request, Values values) 
     return look(request);
   } else {
     auto reply = decide_and_commit(request);
+    const auto refused_for = refused_for_;
     if (!all_served()) serve();
+    refused_for_ = refused_for;
     return reply;
   }
 }
@@ -245,6 +248,7 @@ Result<Reply> Engine::commit_if_readable(Verdict<Reply> verdict) {
                      name_of(record), oldest_);
   }
   commit(verdict.records);
+  refused_for_ = verdict.refused_for;
   return std::move(verdict.reply);
 }
 

@@ -413,8 +413,9 @@ class Engine final : private Journal::Listener {
   };
   std::deque<FenceMark> fences_ TENURE_GUARDED_BY(mutex_);  // of hand-overs that are under way
   Fence durable_fence_ TENURE_GUARDED_BY(mutex_);
-  std::uint64_t prolonged_ TENURE_GUARDED_BY(mutex_) = 0;     // the last frame by which a lock is held for longer
-  std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);  // nothing is served
+  std::optional<Fence> refused_for_ TENURE_GUARDED_BY(mutex_);  // the request that was processed last, for this grant
+  std::uint64_t prolonged_ TENURE_GUARDED_BY(mutex_) = 0;       // the last frame by which a lock is held for longer
+  std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);    // nothing is served
   bool is_closed_ TENURE_GUARDED_BY(mutex_) = false;
   int servings_ TENURE_GUARDED_BY(mutex_) = 0;             // left in this critical section
   std::deque<Pending> pending_ TENURE_GUARDED_BY(mutex_);  // in the order of their frames

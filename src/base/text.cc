@@ -114,10 +114,10 @@ bool is_clean(std::string_view text) {
          every_sequence(text, [](std::string_view sequence) { return !is_control(sequence); });
 }
 
-bool has_byte(std::string_view text, char byte) {
+bool is_plain_without(std::string_view text, char byte) {
   TENURE_CHECK(byte != ' ', "a blank, which is put behind short texts");
   const std::uint64_t eight_times = static_cast<std::uint8_t>(byte) * kOnes;
-  return !every_eight(text, [=](std::uint64_t eight) { return is_without(eight, eight_times); });
+  return every_eight(text, [=](std::uint64_t eight) { return is_plain(eight) && is_without(eight, eight_times); });
 }
 
 void append_json_string(std::string& out, std::string_view text) {

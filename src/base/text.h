@@ -13,8 +13,8 @@ bool is_utf8(std::string_view text);
 // UTF-8 without control characters (U+0000-001F, U+007F-009F): what a name may be made of.
 bool is_clean(std::string_view text);
 
-// Whether one of its bytes is this one; quick for texts as short as names.
-bool has_byte(std::string_view text, char byte);
+// Whether all of it is ASCII that can be printed, and nothing is this byte; quick for texts as short as names.
+bool is_plain_without(std::string_view text, char byte);
 
 // `text` quoted and escaped as a JSON string; it must be UTF-8.
 void append_json_string(std::string& out, std::string_view text);

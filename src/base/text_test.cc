@@ -78,6 +78,26 @@ TEST(TextTest, ABadByteIsFoundAtEveryPlace) {
   }
 }
 
+TEST(TextTest, PlainTextWithoutAByteHasItNowhere) {
+  for (std::size_t size = 1; size < 20; ++size) {
+    const std::string plain(size, 'm');
+    EXPECT_TRUE(is_plain_without(plain, ':')) << size;
+    for (std::size_t place = 0; place < size; ++place) {
+      for (const char bad : {':', '\n', '\x7f', '\xc3'}) {
+        std::string text = plain;
+        text[place] = bad;
+        EXPECT_FALSE(is_plain_without(text, ':')) << json(text);
+      }
+      // Next to it on both sides.
+      for (const char good : {';', '9'}) {
+        std::string text = plain;
+        text[place] = good;
+        EXPECT_TRUE(is_plain_without(text, ':')) << text;
+      }
+    }
+  }
+}
+
 TEST(TextTest, JsonStringsAreEscaped) {
   EXPECT_EQ(R"("")", json(""));
   EXPECT_EQ(R"("a\"b\\c/d")", json("a\"b\\c/d"));

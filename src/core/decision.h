@@ -68,6 +68,8 @@ template <class Reply>
 struct Verdict {
   Result<Reply> reply;
   Records records{};
+  // The grant because of which it was refused.
+  std::optional<Fence> refused_for{};
 };
 
 // New work is refused when memory or the journal is full; finishing what was begun never is.

@@ -42,7 +42,9 @@ Verdict<std::optional<LockGrant>> LockBook::decide(const LockAcquire& request, c
   const Instant expiry = moment.now + request.lease;
   const auto mark = mark_of(request.request_id, print);
   if (lock != nullptr) {
-    if (lock->owner() != request.owner || user_of(*lock) != request.user) return {std::optional<LockGrant>()};
+    if (lock->owner() != request.owner || user_of(*lock) != request.user) {
+      return {std::optional<LockGrant>(), {}, lock->token.fence};
+    }
     if (lock->holds >= moment.settings.holds_max) {
       return {fail_with(ErrorCode::kBackpressure, "lock '{}{}{}': expected fewer than {} holds, found {}",
                         request.lock.domain, kLockDelimiter, request.lock.identifier, moment.settings.holds_max,

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +25,15 @@ using boost::system::error_code;
 constexpr std::size_t kReadAtOnce = std::size_t{16} << 10;
 // A connection that was busy keeps so much of its buffer.
 constexpr std::size_t kOutputKept = std::size_t{16} << 10;
+
+// As ::recv and ::send without waiting. Those are places where a thread may be cancelled, and to say so before and
+// after each call costs more than all else that they do outside the kernel; here nobody cancels threads.
+ssize_t receive(int socket, char* to, std::size_t size) {
+  return ::syscall(SYS_recvfrom, socket, to, size, MSG_DONTWAIT, nullptr, nullptr);
+}
+ssize_t send(int socket, std::string_view bytes) {
+  return ::syscall(SYS_sendto, socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT, nullptr, 0);
+}
 
 tcp::socket prepared(tcp::socket socket) {
   error_code ignored;
@@ -89,7 +100,7 @@ void Connection::read() {
   if (tls_ != nullptr) return read_within_tls();
   // Not where the talk keeps it: so much would lie there for every connection that is idle.
   std::array<char, kReadAtOnce> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): it is read into
-  const ssize_t count = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  const ssize_t count = receive(socket_.get(), bytes.data(), bytes.size());
   if (count < 0 && errno == EINTR) return owner_.on_input(*this);
   // Less than there was room for was all there was: of more there will be news. The end is no news twice.
   is_readable_ = will_end_ || count == static_cast<ssize_t>(bytes.size());
@@ -125,9 +136,7 @@ bool Connection::send() {
       }
     }
     const std::string_view unsent = std::string_view(output_).substr(sent_);
-    const ssize_t count = tls_ == nullptr
-                              ? ::send(socket_.get(), unsent.data(), unsent.size(), MSG_NOSIGNAL | MSG_DONTWAIT)
-                              : send_within_tls(unsent);
+    const ssize_t count = tls_ == nullptr ? server::send(socket_.get(), unsent) : send_within_tls(unsent);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) {
       is_writing_ = true;

@@ -1,14 +1,20 @@
 #include "wire/claim.h"
 
+#include "base/bytes.h"
+
 namespace tenure::wire {
 
-LockClaim::LockClaim(const LockName& lock, double at, bool has_request_id)
-    : domain_bytes_(lock.domain.size()),
-      identifier_bytes_(lock.identifier.size()),
-      asked_at_(at),
-      has_request_id_(has_request_id) {
-  texts_.reserve(lock.domain.size() + lock.identifier.size() + lock.space.size());
-  texts_.append(lock.domain).append(lock.identifier).append(lock.space);
+void LockClaim::ask(const LockName& lock, double at, bool has_request_id) {
+  domain_bytes_ = lock.domain.size();
+  identifier_bytes_ = lock.identifier.size();
+  texts_.resize(domain_bytes_ + identifier_bytes_ + lock.space.size());
+  char* const texts = texts_.data();
+  copy_short(lock.domain, texts);
+  copy_short(lock.identifier, texts + domain_bytes_);
+  copy_short(lock.space, texts + domain_bytes_ + identifier_bytes_);
+  token_.clear();
+  asked_at_ = at;
+  has_request_id_ = has_request_id;
 }
 
 LockName LockClaim::lock() const {

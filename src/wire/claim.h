@@ -21,9 +21,9 @@ struct LockAttempt {
 // One thread.
 class LockClaim {
  public:
-  // Asked for at this time, in seconds since whenever. What was asked for under a request id is never given back: its
-  // client may have asked again, and have been told of the same grant, on another connection.
-  LockClaim(const LockName& lock, double at, bool has_request_id);
+  // Another lock, asked for at this time, in seconds since whenever. What was asked for under a request id is never
+  // given back: its client may have asked again, and have been told of the same grant, on another connection.
+  void ask(const LockName& lock, double at, bool has_request_id);
 
   void granted(const std::string& token) { token_ = token; }
   [[nodiscard]] bool is_granted() const { return !token_.empty(); }
@@ -38,11 +38,11 @@ class LockClaim {
   [[nodiscard]] LockName lock() const;
 
   std::string texts_;  // domain, identifier and space, one behind the other
-  std::size_t domain_bytes_;
-  std::size_t identifier_bytes_;
+  std::size_t domain_bytes_ = 0;
+  std::size_t identifier_bytes_ = 0;
   std::string token_;  // empty: not granted
-  double asked_at_;
-  bool has_request_id_;
+  double asked_at_ = 0;
+  bool has_request_id_ = false;
 };
 
 }  // namespace tenure::wire

@@ -37,23 +37,29 @@ void Conversation::fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write) 
   slot.is_done = true;
   if (slot.waits) is_waiting_ = false;
   if (!is_first) return;
-  note_grant(slot, begin);
-  slots_.pop_front();
+  end_slot(begin);
   move_done_slots();
 }
 
 void Conversation::move_done_slots() {
   while (!slots_.empty() && slots_.front().is_done) {
-    note_grant(slots_.front(), taken_ + output_.size());
+    const std::uint64_t begin = taken_ + output_.size();
     output_ += slots_.front().bytes;
-    slots_.pop_front();
+    end_slot(begin);
   }
 }
 
-void Conversation::note_grant(Slot& slot, std::uint64_t begin) {
-  if (slot.grant == nullptr || !slot.grant->claim.is_granted()) return;
-  slot.grant->begin = begin;
-  grants_.push_back(std::move(slot.grant));
+// The first one: its reply begins there.
+void Conversation::end_slot(std::uint64_t begin) {
+  if (std::unique_ptr<Grant> grant = std::move(slots_.front().grant)) {
+    grant->begin = begin;
+    if (grant->claim.is_granted()) {
+      grants_.push_back(std::move(grant));
+    } else {
+      spare_grant_ = std::move(grant);
+    }
+  }
+  slots_.pop_front();
 }
 
 // --- the connection ---
@@ -77,7 +83,13 @@ void Conversation::receive(std::string_view bytes) {
 }
 
 void Conversation::go_on() {
+  // What is answered at once its caller takes anyway.
+  is_told_ = true;
+  begin_requests();
   is_told_ = false;
+}
+
+void Conversation::begin_requests() {
   while (can_begin()) {
     const RespParser::Step step = parser_.next(input_.view());
     if (step.outcome == RespParser::Outcome::kRequest) {
@@ -114,8 +126,10 @@ void Conversation::take_output(std::string& to) {
 
 void Conversation::delivered(std::size_t count) {
   delivered_ += count;
+  if (grants_.empty()) return;
   const auto first_left = std::find_if(grants_.begin(), grants_.end(),
                                        [&](const std::unique_ptr<Grant>& grant) { return grant->begin >= delivered_; });
+  if (first_left != grants_.begin()) spare_grant_ = std::move(grants_.front());
   grants_.erase(grants_.begin(), first_left);
 }
 
@@ -214,8 +228,8 @@ void Conversation::ask(const AcquireLock& request) {
   }
   if (user_ != nullptr) acquire.request.user = user_->name;
   Slot& slot = open_slot(acquire.block > Millis{0});
-  slot.grant = std::make_unique<Grant>(
-      Grant{.claim = LockClaim(acquire.request.lock, house_.seconds(), acquire.request.request_id.has_value())});
+  slot.grant = spare_grant_ != nullptr ? std::move(spare_grant_) : std::make_unique<Grant>();
+  slot.grant->claim.ask(acquire.request.lock, house_.seconds(), acquire.request.request_id.has_value());
   put(acquire, slot);
 }
 

@@ -98,7 +98,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
     virtual ~House() = default;
 
     // There is output to take, and perhaps a request to go on with: `go_on` is wanted. Called from within the engine's
-    // answers, and not again before that.
+    // answers, and not again before that; not while `received` or `go_on` runs.
     virtual void on_answers(Conversation& conversation) = 0;
     // Why this client may not ask this; nullopt: it may.
     virtual std::optional<Failure> refusal(const Conversation& conversation, const Verb& verb,
@@ -178,6 +178,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   // --- requests ---
   [[nodiscard]] const Limits& limits() const { return is_stranger() ? *terms_.before_sign_in : terms_.limits; }
   [[nodiscard]] bool can_begin() const;
+  void begin_requests();
   void begin_request(Words words);
   Slot& open_slot(bool waits);
   Promise promise() { return Promise(open_slot(false)); }
@@ -217,7 +218,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   [[nodiscard]] bool is_leading() const { return !house_.is_one_of_several() || engine_.is_leading(); }
   void fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write);
   void move_done_slots();
-  void note_grant(Slot& slot, std::uint64_t begin);
+  void end_slot(std::uint64_t begin);
 
   Engine& engine_;
   House& house_;
@@ -240,6 +241,7 @@ class Conversation final : public Talk, public std::enable_shared_from_this<Conv
   std::deque<Slot> slots_;
   std::string output_;
   std::vector<std::unique_ptr<Grant>> grants_;  // in the output, not delivered yet
+  std::unique_ptr<Grant> spare_grant_;          // one that is done with, for the next
   std::uint64_t taken_ = 0;                     // bytes of output, ever
   std::uint64_t delivered_ = 0;                 // likewise
   bool is_waiting_ = false;                     // a request that may wait is under way

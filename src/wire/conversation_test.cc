@@ -46,6 +46,22 @@ TEST_F(ConversationTest, TheHouseIsToldOnceForManyAnswers) {
   EXPECT_EQ(house.told, 2);
 }
 
+// Whoever made it begin takes the output anyway.
+TEST_F(ConversationTest, TheHouseIsNotToldOfWhatIsAnsweredAtOnce) {
+  const auto holder = begin();
+  const auto talk = begin();
+  say(holder, "LOCK.ACQUIRE d i alice");
+  const int told = house.told;
+  talk->receive("LOCK.ACQUIRE d i bob\nPING\n");
+  EXPECT_EQ(heard(talk), "$-1 +PONG ");
+  EXPECT_EQ(house.told, told);
+  talk->receive("LOCK.ACQUIRE d j bob\nLOCK.ACQUIRE d i bob\n");
+  EXPECT_EQ(heard(talk), "");
+  world.engine->hand_over();
+  EXPECT_EQ(house.told, told + 1);
+  EXPECT_THAT(heard(talk), testing::EndsWith(":1 $-1 "));
+}
+
 TEST_F(ConversationTest, OutputIsAddedToWhatIsThere) {
   const auto talk = begin();
   talk->receive("PING\nECHO x\n");

@@ -143,7 +143,7 @@ void HttpExchange::ask(const T& request) {
 void HttpExchange::ask(const AcquireLock& request) {
   AcquireLock acquire = request;
   if (user_ != nullptr) acquire.request.user = user_->name;
-  claim_.emplace(acquire.request.lock, house_.seconds(), acquire.request.request_id.has_value());
+  claim_.emplace().ask(acquire.request.lock, house_.seconds(), acquire.request.request_id.has_value());
   ask<AcquireLock>(acquire);
 }
 

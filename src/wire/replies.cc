@@ -21,6 +21,16 @@ void write_part(RespWriter& out, const Reply& reply, const Choice& choice) {
   out.value(choice.word(reply));
 }
 
+template <class Reply, class Get>
+void write_field(RespWriter& out, const Reply& reply, const Part<Get>& part) {
+  out.field(part.name, std::invoke(part.get, reply));
+}
+template <class Reply, class AnyPart>
+void write_field(RespWriter& out, const Reply& reply, const AnyPart& part) {
+  out.value(part.name);
+  write_part(out, reply, part);
+}
+
 // --- shapes ---
 
 template <class Reply>
@@ -29,7 +39,7 @@ void write_shaped(RespWriter& out, const Reply& reply);
 template <class Reply, class... Parts>
 void write_as(RespWriter& out, const Reply& reply, const Map<Parts...>& map) {
   out.map(sizeof...(Parts));
-  std::apply([&](const auto&... part) { ((out.value(part.name), write_part(out, reply, part)), ...); }, map.parts);
+  std::apply([&](const auto&... part) { (write_field(out, reply, part), ...); }, map.parts);
 }
 
 template <class Reply, class... Parts>

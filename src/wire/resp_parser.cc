@@ -20,11 +20,23 @@ inline const char* skip_size(const char* at, const char* end, char type, std::si
   const auto digit_at = [](const char* place) {
     return static_cast<std::size_t>(static_cast<std::uint8_t>(*place)) - '0';
   };
+  const auto is_end = [](const char* place) { return place[0] == '\r' && place[1] == '\n'; };
+  // Nearly all are of one digit or two.
+  if (end - at >= 5 && *at == type && digit_at(at + 1) <= 9) {
+    if (is_end(at + 2)) {
+      size = digit_at(at + 1);
+      return at + 4;
+    }
+    if (digit_at(at + 2) <= 9 && is_end(at + 3)) {
+      size = 10 * digit_at(at + 1) + digit_at(at + 2);
+      return at + 5;
+    }
+  }
   if (end - at < 4 || *at != type || digit_at(++at) > 9) return nullptr;
   const char* const digits = at;
   size = digit_at(at);
   while (++at < end && digit_at(at) <= 9 && at - digits <= kDigits) size = 10 * size + digit_at(at);
-  if (at - digits > kDigits || end - at < 2 || at[0] != '\r' || at[1] != '\n') return nullptr;
+  if (at - digits > kDigits || end - at < 2 || !is_end(at)) return nullptr;
   return at + 2;
 }
 

@@ -28,6 +28,14 @@ char* write_line(char* at, char type, Number number) {
   return write_end(at);
 }
 
+constexpr std::size_t kShortBytes = 64;
+constexpr std::size_t kShortTextBytes = kNumberBytes + kShortBytes + 2;
+char* write_short_text(char* at, std::string_view bytes) {
+  at = write_line(at, '$', bytes.size());
+  copy_short(bytes, at);
+  return write_end(at + bytes.size());
+}
+
 template <class Number>
 void append_line(std::string& out, char type, Number number) {
   char line[kNumberBytes];
@@ -39,6 +47,15 @@ void append_line(std::string& out, char type, Number number) {
 void RespWriter::header(char type, std::uint64_t number) { append_line(out_, type, number); }
 
 void RespWriter::integer(std::int64_t number) { append_line(out_, ':', number); }
+
+void RespWriter::number_field(std::string_view name, std::int64_t number) {
+  if (name.size() > kShortBytes) {
+    value(name);
+    return integer(number);
+  }
+  char text[kShortTextBytes + kNumberBytes];
+  out_.append(text, static_cast<std::size_t>(write_line(write_short_text(text, name), ':', number) - text));
+}
 
 void RespWriter::map(std::size_t fields) {
   if (protocol_ == Protocol::kResp3) {
@@ -64,12 +81,9 @@ void RespWriter::null() { out_.append(protocol_ == Protocol::kResp3 ? "_\r\n" : 
 
 // A reply has many of them, and most are short: those are appended at once.
 void RespWriter::value(std::string_view bytes) {
-  constexpr std::size_t kShort = 64;
-  if (bytes.size() <= kShort) {
-    char text[kNumberBytes + kShort + 2];
-    char* const at = write_line(text, '$', bytes.size());
-    copy_short(bytes, at);
-    out_.append(text, static_cast<std::size_t>(write_end(at + bytes.size()) - text));
+  if (bytes.size() <= kShortBytes) {
+    char text[kShortTextBytes];
+    out_.append(text, static_cast<std::size_t>(write_short_text(text, bytes) - text));
     return;
   }
   header('$', bytes.size());

@@ -16,6 +16,13 @@ namespace tenure::wire {
 
 enum class Protocol : std::uint8_t { kResp2 = 2, kResp3 = 3 };
 
+// What is written as an integer.
+constexpr std::int64_t number_of(std::integral auto number) { return static_cast<std::int64_t>(number); }
+constexpr std::int64_t number_of(Instant at) { return at.ms; }
+constexpr std::int64_t number_of(Millis time) { return time.count(); }
+constexpr std::int64_t number_of(Fence fence) { return static_cast<std::int64_t>(fence.value); }
+constexpr std::int64_t number_of(Offset offset) { return offset.value; }
+
 // One thread. Whoever announces an array or a map of n writes that many values behind it.
 class RespWriter {
  public:
@@ -30,11 +37,11 @@ class RespWriter {
   void null();
 
   void value(std::string_view bytes);
-  void value(std::integral auto number) { integer(static_cast<std::int64_t>(number)); }
-  void value(Instant at) { integer(at.ms); }
-  void value(Millis time) { integer(time.count()); }
-  void value(Fence fence) { integer(static_cast<std::int64_t>(fence.value)); }
-  void value(Offset offset) { integer(offset.value); }
+  template <class T>
+    requires requires(T what) { number_of(what); }
+  void value(T what) {
+    integer(number_of(what));
+  }
   // Absent: null.
   template <class T>
   void value(const std::optional<T>& maybe) {
@@ -48,13 +55,18 @@ class RespWriter {
   // One entry of a map.
   template <class T>
   void field(std::string_view name, const T& what) {
-    value(name);
-    value(what);
+    if constexpr (requires { number_of(what); }) {
+      number_field(name, number_of(what));
+    } else {
+      value(name);
+      value(what);
+    }
   }
 
  private:
   void header(char type, std::uint64_t number);
   void integer(std::int64_t number);
+  void number_field(std::string_view name, std::int64_t number);
 
   std::string& out_;
   const Protocol protocol_;

@@ -1,6 +1,8 @@
 #include "wire/verbs.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -82,6 +84,55 @@ const Verb* find_upper(const UpperName& name) {
   return found == by_name.end() ? nullptr : found->second;
 }
 
+// Verbs of one word in upper case, as most clients write them, by both ends of the word. Immutable.
+class UsualNames {
+ public:
+  UsualNames() {
+    for (const Verb* verb : all_verbs()) {
+      if (verb->group != Group::kServer && fits(verb->name)) insert(*verb);
+    }
+  }
+
+  // Null: it is one of the others, or none.
+  [[nodiscard]] const Verb* find(std::string_view name) const {
+    if (!fits(name)) return nullptr;
+    const Ends ends = ends_of(name);
+    for (std::size_t at = place_of(ends);; at = (at + 1) % kPlaces) {
+      const Entry& entry = entries_[at];
+      if (entry.verb == nullptr || (entry.ends == ends && entry.verb->name.size() == name.size())) return entry.verb;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kPlaces = 256;  // most of them empty
+  struct Ends {
+    std::uint64_t first;
+    std::uint64_t last;
+    friend bool operator==(const Ends&, const Ends&) = default;
+  };
+  struct Entry {
+    Ends ends{};
+    const Verb* verb = nullptr;
+  };
+
+  // Then the ends are all of it.
+  static bool fits(std::string_view name) { return name.size() >= 8 && name.size() <= 16; }
+  static Ends ends_of(std::string_view name) {
+    return {load<std::uint64_t>(name.data()), load<std::uint64_t>(name.data() + name.size() - 8)};
+  }
+  static std::size_t place_of(const Ends& ends) {
+    return ((ends.first ^ std::rotl(ends.last, 32)) * 0x9e3779b97f4a7c15) >> 56;
+  }
+  void insert(const Verb& verb) {
+    const Ends ends = ends_of(verb.name);
+    std::size_t at = place_of(ends);
+    while (entries_[at].verb != nullptr) at = (at + 1) % kPlaces;
+    entries_[at] = {ends, &verb};
+  }
+
+  std::array<Entry, kPlaces> entries_;
+};
+
 // Whether the name, with a blank behind it, is the beginning of a verb's.
 bool is_command_of_subcommands(std::string_view name) {
   const auto& verbs = sorted_verbs();
@@ -150,6 +201,8 @@ absl::Span<const Verb* const> all_verbs() {
 }
 
 Result<const Verb*> find_verb(Words words) {
+  static const UsualNames usual;
+  if (const Verb* verb = usual.find(words[0])) return verb;
   UpperName name(words[0]);
   const Verb* verb = find_upper(name);
   // The names of subcommands have a blank, which a word of one's own may have, too.

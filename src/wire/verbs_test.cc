@@ -85,9 +85,23 @@ TEST(VerbTableTest, EveryVerbIsFoundByItsNameInAnyCase) {
     const std::vector<std::string_view> words(lower.begin(), lower.end());
     ASSERT_TRUE(find_verb(words).has_value()) << verb->name;
     EXPECT_EQ(*find_verb(words), verb);
+    ASSERT_TRUE(find_verb(name_of(*verb)).has_value()) << verb->name;
+    EXPECT_EQ(*find_verb(name_of(*verb)), verb);
     EXPECT_EQ(find_verb_named(verb->name), verb);
   }
   EXPECT_EQ(names.size(), 15U + 10U + 6U + 24U);
+}
+
+TEST(VerbTableTest, AVerbIsNotFoundByANameThatIsNearlyItsOwn) {
+  for (const Verb* verb : all_verbs()) {
+    for (std::size_t at = 0; at < verb->name.size(); ++at) {
+      std::string name(verb->name);
+      name[at] = '#';
+      EXPECT_FALSE(find_verb(std::vector<std::string_view>{name}).has_value()) << name;
+    }
+    const std::string longer = std::string(verb->name) + "#";
+    EXPECT_FALSE(find_verb(std::vector<std::string_view>{longer}).has_value()) << longer;
+  }
 }
 
 TEST(VerbTableTest, EveryVerbIsDescribed) {
