@@ -90,7 +90,7 @@ void Conversation::go_on() {
 }
 
 void Conversation::begin_requests() {
-  while (can_begin()) {
+  while (!input_.view().empty() && can_begin()) {
     const RespParser::Step step = parser_.next(input_.view());
     if (step.outcome == RespParser::Outcome::kRequest) {
       begin_request(step.words);
@@ -100,7 +100,7 @@ void Conversation::begin_requests() {
     }
     is_ending_ = is_ending_ || step.outcome == RespParser::Outcome::kBroken;
     input_.consume(step.consumed);
-    if (step.outcome == RespParser::Outcome::kNeedMore || input_.view().empty()) return;
+    if (step.outcome == RespParser::Outcome::kNeedMore) return;
   }
 }
 
