@@ -13,7 +13,11 @@ elseif(TENURE_TRAINING STREQUAL "use")
                       -fprofile-partial-training -Wno-missing-profile)
   # Inlining by the notes lets g++ warn of ways through other people's headers that are never taken. The same code
   # passes with all warnings as errors in the preset release.
-  add_compile_options(-Wno-error -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+  set(training_warnings -Wno-error -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+  add_compile_options(${training_warnings})
+  # A program with this property is optimized as a whole when it is linked; for all of them that would take too long.
+  add_compile_options(-flto=auto -ffat-lto-objects)
+  add_link_options("$<IF:$<BOOL:$<TARGET_PROPERTY:TENURE_OPTIMIZED_WHOLE>>,-flto=auto;${training_warnings},-fno-lto>")
 elseif(TENURE_TRAINING)
   message(FATAL_ERROR "TENURE_TRAINING: expected gather, use, or nothing, found ${TENURE_TRAINING}.")
 endif()
