@@ -102,6 +102,9 @@ class Archive {
     }
   }
 
+  // What is visited in one go, at most.
+  static constexpr std::uint64_t kForgottenTogether = 64;
+
   // When the oldest has been kept for the retention time.
   [[nodiscard]] Instant due(const Settings& settings) const {
     return oldest_ == nullptr ? kNever : oldest_->kept_since + settings.retention_time;
@@ -114,8 +117,6 @@ class Archive {
   }
 
  private:
-  static constexpr std::uint64_t kForgottenTogether = 64;
-
   // Of many, a 128th more than the limit may be kept for a while.
   static std::uint64_t without_surplus(std::uint64_t amount) { return amount - amount / 128; }
 

@@ -145,10 +145,15 @@ Verdict<std::vector<TaskLease>> TaskBook::decide(const LeaseRequest& request, co
     const Queue* queue = find_queue(name);
     if (queue == nullptr || queue->paused || std::find(seen.begin(), seen.end(), queue) != seen.end()) continue;
     seen.push_back(queue);
+    const std::size_t most =
+        leases.size() + std::min(static_cast<std::size_t>(request.count) - leases.size(), queue->ready.size());
+    leases.reserve(most);
+    verdict.records.reserve(most);
     for (auto next = queue->ready.begin(); next != queue->ready.end(); ++next) {
       if (std::ssize(leases) == request.count || payload_bytes >= kLeaseBytes) break;
       if (!moment.has_room) return {refuse_new_work(moment)};
       const Task& task = *next->second;
+      tasks_.fetch(task.table_hash);  // for `apply`, which will look for it
       payload_bytes += task.payload_size;
       const Millis window{task.window_ms};
       const Token token{common_.next_fence(leases.size()), moment.entropy.next()};
@@ -259,6 +264,8 @@ Records TaskBook::decide_forgetting(const Settings& settings, Instant now) const
   const Millis early = is_planted(PlantedBug::kRequestIdForgottenEarly) ? settings.retention_time / 2 : Millis{0};
   Records records;
   archive_.visit_overdue(settings, now + early, [&](const Keepsake& oldest) {
+    if (records.empty()) records.reserve(Archive::kForgottenTogether);
+    if (oldest.kind == Remembered::kTask) tasks_.fetch(static_cast<const Story&>(oldest).task.table_hash);
     records.emplace_back(record::Forgotten{oldest.kind, name_of(oldest)});
   });
   return records;
