@@ -164,12 +164,12 @@ std::optional<Result<ReplyOf<Request>>> Engine::ask_now(const Request& request,
 }
 
 template <class Request>
-void Engine::put(const Request& request, Callback<ReplyOf<Request>> done) {
+void Engine::put(const Request& request, Callback<ReplyOf<Request>> done, Values values) {
   std::optional<Result<ReplyOf<Request>>> reply;
   Callback<ReplyOf<Request>> at_once;
   {
     const MutexLock lock(mutex_);
-    reply.emplace(process(request, Values::kChecked));
+    reply.emplace(process(request, values));
     if (is_settled(request, *reply) && is_certain()) {
       at_once = std::move(done);
     } else {
@@ -423,7 +423,7 @@ void Engine::observe(Observer observer) {
   template void Engine::ask<Request>(const Request&, Callback<ReplyOf<Request>>); \
   template std::optional<Result<ReplyOf<Request>>> Engine::ask_now<Request>(      \
       const Request&, absl::FunctionRef<Callback<ReplyOf<Request>>()>);           \
-  template void Engine::put<Request>(const Request&, Callback<ReplyOf<Request>>);
+  template void Engine::put<Request>(const Request&, Callback<ReplyOf<Request>>, Values);
 TENURE_ASK(Submission)
 TENURE_ASK(LeaseRequest)
 TENURE_ASK(TaskExtension)

@@ -125,12 +125,15 @@ class Engine final : private Journal::Listener {
                                                   absl::FunctionRef<Callback<ReplyOf<Request>>()> later)
       TENURE_EXCLUDES(mutex_);
 
-  // The same in two steps, so that many requests reach the journal in one hand-over; of requests whose values have been
-  // checked by whoever read them: nobody looks whether they are within their limits (validate.h). A lock that is
-  // refused because somebody holds it is so before `put` returns, if that grant is durable: it does not wait for the
-  // frames of others.
+  // Whether the values of a request are known to be within their limits (validate.h): only of those who have looked
+  // at each of them, while they read it, are they not looked at again.
+  enum class Values : bool { kUnchecked, kChecked };
+
+  // The same in two steps, so that many requests reach the journal in one hand-over. A lock that is refused because
+  // somebody holds it is so before `put` returns, if that grant is durable: it does not wait for the frames of others.
   template <class Request>
-  void put(const Request& request, Callback<ReplyOf<Request>> done) TENURE_EXCLUDES(mutex_);
+  void put(const Request& request, Callback<ReplyOf<Request>> done, Values values = Values::kUnchecked)
+      TENURE_EXCLUDES(mutex_);
   void hand_over() TENURE_EXCLUDES(mutex_);
   // Before that, for whoever has nothing better to do: what was put is made durable on this thread, if it is little and
   // the journal is quick. False: it was not.
@@ -236,8 +239,6 @@ class Engine final : private Journal::Listener {
   // --- engine.cc: a request's way ---
   Instant stamp() TENURE_REQUIRES(mutex_);
   [[nodiscard]] Moment moment() TENURE_REQUIRES(mutex_);
-  // Whether the request's values are known to be within their limits (validate.h).
-  enum class Values : bool { kUnchecked, kChecked };
   template <class Request>
   Result<ReplyOf<Request>> process(const Request& request, Values values = Values::kUnchecked) TENURE_REQUIRES(mutex_);
   template <class Request>
@@ -413,7 +414,7 @@ class Engine final : private Journal::Listener {
   };
   std::deque<FenceMark> fences_ TENURE_GUARDED_BY(mutex_);  // of hand-overs that are under way
   Fence durable_fence_ TENURE_GUARDED_BY(mutex_);
-  std::optional<Fence> refused_for_ TENURE_GUARDED_BY(mutex_);  // the request that was processed last, for this grant
+  std::optional<Fence> refused_for_ TENURE_GUARDED_BY(mutex_);  // the acquisition decided last, for this grant
   std::uint64_t prolonged_ TENURE_GUARDED_BY(mutex_) = 0;       // the last frame by which a lock is held for longer
   std::optional<Failure> failure_ TENURE_GUARDED_BY(mutex_);    // nothing is served
   bool is_closed_ TENURE_GUARDED_BY(mutex_) = false;

@@ -123,6 +123,31 @@ TEST_F(FacesTest, TheFirstErrorOfManyIsThrownAfterAllWereTried) {
   EXPECT_EQ(ErrorCode::kTaskExists, thrown_by<TaskExists>(submit).code());
   EXPECT_TRUE(tasks_.get("a").has_value());
   EXPECT_TRUE(tasks_.get("b").has_value());
+  ASSERT_EQ(1U, tasks_.queues({}).queues.size());
+  EXPECT_EQ(2U, tasks_.queues({}).queues[0].waiting);
+}
+
+TEST_F(FacesTest, EachOfManyIsCheckedAsOneAloneIs) {
+  const std::string long_name(256, 'x');
+  const std::string large((1U << 20) + 1, 'x');
+  const std::vector<Submission> bad = {
+      {.queue = "", .payload = "p"},
+      {.queue = long_name, .payload = "p"},
+      {.queue = "q", .payload = large},
+      {.queue = "q", .payload = "p", .id = long_name},
+      {.queue = "q", .payload = "p", .request_id = ""},
+      {.queue = "q", .payload = "p", .window = Millis{0}},
+      {.queue = "q", .payload = "p", .retries = -1},
+      {.queue = "q", .payload = "p", .attempts = 0},
+      {.queue = "q", .payload = "p", .delay = Millis{-1}},
+      {.queue = "q", .payload = "p", .priority = 256},
+      {.queue = "q", .payload = "p", .key = "\n"},
+  };
+  for (const Submission& one : bad) {
+    const std::string why = thrown_by<InvalidRequest>([&] { tasks_.submit(one); }).what();
+    EXPECT_EQ(why, thrown_by<InvalidRequest>([&] { tasks_.submit_many({one}); }).what());
+  }
+  EXPECT_TRUE(tasks_.queues({}).queues.empty());
 }
 
 TEST_F(FacesTest, TaskErrorsAreTyped) {

@@ -124,6 +124,9 @@ TaskLease TaskBook::lease_of(const Task& task, Instant now) {
           .payload = std::string(task.payload())};
 }
 
+// So many have their room at once.
+constexpr std::size_t kLeasesExpected = 64;
+
 std::uint64_t TaskBook::print_of(const LeaseRequest& request) {
   Fingerprint print("lease");
   print.add(request.worker);
@@ -145,10 +148,11 @@ Verdict<std::vector<TaskLease>> TaskBook::decide(const LeaseRequest& request, co
     const Queue* queue = find_queue(name);
     if (queue == nullptr || queue->paused || std::find(seen.begin(), seen.end(), queue) != seen.end()) continue;
     seen.push_back(queue);
-    const std::size_t most =
-        leases.size() + std::min(static_cast<std::size_t>(request.count) - leases.size(), queue->ready.size());
-    leases.reserve(most);
-    verdict.records.reserve(most);
+    if (leases.empty()) {
+      const auto most = std::min({static_cast<std::size_t>(request.count), queue->ready.size(), kLeasesExpected});
+      leases.reserve(most);
+      verdict.records.reserve(most);
+    }
     for (auto next = queue->ready.begin(); next != queue->ready.end(); ++next) {
       if (std::ssize(leases) == request.count || payload_bytes >= kLeaseBytes) break;
       if (!moment.has_room) return {refuse_new_work(moment)};

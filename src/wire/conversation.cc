@@ -208,7 +208,7 @@ void Conversation::put(const T& request, Slot& slot) {
       return;
     }
   }
-  engine_.put(engine_request(request), std::move(done));
+  engine_.put(engine_request(request), std::move(done), Engine::Values::kChecked);
 }
 
 template <BookRequest T>

@@ -238,6 +238,24 @@ TEST_F(ConversationTest, AGrantThatWasNotDeliveredIsGivenBack) {
   EXPECT_EQ(world.get(GetLock{{.domain = "d", .identifier = "j", .space = "s"}}), std::nullopt);
 }
 
+// The memory of a claim that is done with is the next one's.
+TEST_F(ConversationTest, WhatIsGivenBackIsNothingOfAnEarlierClaim) {
+  const auto talk = begin();
+  const auto other = begin();
+  say(other, "LOCK.ACQUIRE d taken alice");
+  EXPECT_EQ(say(talk, "LOCK.ACQUIRE d taken bob"), "$-1 ");
+  EXPECT_THAT(say(talk, "LOCK.ACQUIRE d i bob"), StartsWith("*4 "));
+  EXPECT_THAT(say(talk, "LOCK.ACQUIRE d j bob REQUEST r1 SPACE s"), StartsWith("*4 "));
+  talk->receive("LOCK.ACQUIRE d a-longer-name-than-before bob\n");
+  world.engine->hand_over();
+  ASSERT_TRUE(world.is_held("a-longer-name-than-before"));
+  talk->close();
+  EXPECT_FALSE(world.is_held("a-longer-name-than-before"));
+  EXPECT_TRUE(world.is_held("i"));
+  EXPECT_TRUE(world.is_held("taken"));
+  EXPECT_TRUE(world.get(GetLock{{.domain = "d", .identifier = "j", .space = "s"}}).has_value());
+}
+
 TEST_F(ConversationTest, AGrantThatComesTooLateIsGivenBack) {
   const auto talk = begin();
   talk->receive("LOCK.ACQUIRE d i bob\n");

@@ -137,7 +137,7 @@ void HttpExchange::ask(const T& request) {
       return;
     }
   }
-  engine_.put(engine_request(request), std::move(done));
+  engine_.put(engine_request(request), std::move(done), Engine::Values::kChecked);
 }
 
 void HttpExchange::ask(const AcquireLock& request) {

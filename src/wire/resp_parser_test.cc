@@ -1,5 +1,6 @@
 #include "wire/resp_parser.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -47,6 +48,13 @@ Events always(std::string_view bytes, const RequestLimits& limits = {}) {
 
 TEST(RespParserTest, ReadsAnArrayOfBulkStrings) {
   EXPECT_THAT(always("*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n"), ElementsAre("ECHO|hello"));
+}
+
+TEST(RespParserTest, ReadsSizesOfAnyNumberOfDigits) {
+  for (const std::string_view zeros : {"", "0", "00", "000000", "0000000", "0000000000000000"}) {
+    const std::string bytes = fmt::format("*{0}2\r\n${0}4\r\nECHO\r\n${0}10\r\n0123456789\r\n", zeros);
+    EXPECT_THAT(always(bytes), ElementsAre("ECHO|0123456789")) << bytes;
+  }
 }
 
 TEST(RespParserTest, ReadsRequestsOneBehindTheOther) {

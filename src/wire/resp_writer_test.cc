@@ -53,6 +53,21 @@ TEST(RespWriterTest, NullsAndMapsDependOnTheProtocol) {
   EXPECT_EQ(written(Protocol::kResp3, map), "%2\r\n$1\r\na\r\n:1\r\n$1\r\nb\r\n$1\r\nx\r\n");
 }
 
+TEST(RespWriterTest, FieldsAreANameAndAValue) {
+  const auto field = [](const std::string& name, const auto& what) {
+    return both([&](RespWriter& out) { out.field(name, what); });
+  };
+  using Limits = std::numeric_limits<std::int64_t>;
+  EXPECT_EQ(field("", 0), "$0\r\n\r\n:0\r\n");
+  EXPECT_EQ(field("a", Limits::max()), "$1\r\na\r\n:9223372036854775807\r\n");
+  for (const std::size_t size : {64U, 65U, 1000U}) {
+    const std::string name(size, 'n');
+    const std::string begin = "$" + std::to_string(size) + "\r\n" + name + "\r\n";
+    EXPECT_EQ(field(name, Limits::min()), begin + ":-9223372036854775808\r\n");
+    EXPECT_EQ(field(name, name), begin + begin);
+  }
+}
+
 TEST(RespWriterTest, AnErrorIsOneLineWhateverItsMessageHolds) {
   EXPECT_EQ(both([](RespWriter& out) { out.error({ErrorCode::kNoTask, "task 'T'"}); }), "-NOTASK task 'T'\r\n");
   EXPECT_EQ(both([](RespWriter& out) { out.error({ErrorCode::kErr, "a\r\n+OK\tb\x7f"}); }), "-ERR a  +OK b \r\n");

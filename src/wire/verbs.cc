@@ -84,7 +84,8 @@ const Verb* find_upper(const UpperName& name) {
   return found == by_name.end() ? nullptr : found->second;
 }
 
-// Verbs of one word in upper case, as most clients write them, by both ends of the word. Immutable.
+// The verbs of tasks, work and locks, in upper case, as most clients write them, by both ends of their names.
+// Immutable.
 class UsualNames {
  public:
   UsualNames() {
@@ -118,7 +119,7 @@ class UsualNames {
   // Then the ends are all of it.
   static bool fits(std::string_view name) { return name.size() >= 8 && name.size() <= 16; }
   static Ends ends_of(std::string_view name) {
-    return {load<std::uint64_t>(name.data()), load<std::uint64_t>(name.data() + name.size() - 8)};
+    return {load<std::uint64_t>(&name.front()), load<std::uint64_t>(&name[name.size() - 8])};
   }
   static std::size_t place_of(const Ends& ends) {
     return ((ends.first ^ std::rotl(ends.last, 32)) * 0x9e3779b97f4a7c15) >> 56;
