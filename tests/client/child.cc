@@ -63,7 +63,11 @@ void Child::stop_listening() {
   }).detach();
 }
 
-void Child::signal(int number) const { ::kill(process_, number); }
+void Child::signal(int number) const {
+  ::kill(process_, number);
+  siginfo_t ignored;
+  if (number == SIGSTOP) ::waitid(P_PID, static_cast<id_t>(process_), &ignored, WSTOPPED | WEXITED | WNOWAIT);
+}
 
 int Child::end() {
   ::close(std::exchange(input_, -1));

@@ -23,6 +23,7 @@ class Child {
   std::optional<std::string> hear();
   // What it says from now on is thrown away, so that it is not stopped by a pipe that is full.
   void stop_listening();
+  // SIGSTOP: returns when all its threads stand still; until then they may end what they are about.
   void signal(int number) const;
   // Waits for its end; whether it says that all went well.
   bool succeeds() { return wait() == 0; }
