@@ -236,6 +236,17 @@ std::optional<struct stat> look_at(const std::string& path) {
   return found;
 }
 
+constexpr std::size_t kZerosAtOnce = std::size_t{256} << 10;
+
+// `zeros` are at least kZerosAtOnce.
+Result<Done> write_zeros(File& file, std::uint64_t bytes, const char* zeros) {
+  for (std::uint64_t at = 0; at < bytes; at += kZerosAtOnce) {
+    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(kZerosAtOnce, bytes - at));
+    if (auto written = file.write_at(at, {zeros, piece}); !written) return written;
+  }
+  return file.sync();
+}
+
 class RealFiles final : public Files {
  public:
   Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
@@ -251,6 +262,18 @@ class RealFiles final : public Files {
     if (S_ISFIFO(found.st_mode)) return file_failure(operation, path, EINVAL);
     if (mode == Mode::kLog) return make_log(path, std::move(descriptor), found.st_size);
     return std::make_unique<RealFile>(path, std::move(descriptor));
+  }
+
+  // Past the kernel's cache, where the disk takes a block in that way: with a tenth of the processor time, and whoever
+  // saves something meanwhile waits for one piece, not for all of them.
+  Result<Done> make_zeros(const std::string& path, std::uint64_t bytes) override {
+    const auto file = open(path, Mode::kCreate);
+    if (!file) return tl::unexpected(file.error());
+    const auto zeros = std::make_unique<Blocks>();
+    RealFile direct(path, Descriptor(path, O_RDWR | O_DIRECT));
+    const bool is_direct =
+        bytes % kBlockBytes == 0 && bytes > 0 && direct.write_at(0, {zeros->bytes.data(), kBlockBytes}).has_value();
+    return write_zeros(is_direct ? direct : **file, bytes, zeros->bytes.data());
   }
 
   Result<Done> rename(const std::string& from, const std::string& to) override {
@@ -328,6 +351,12 @@ Result<Done> File::save_at(std::uint64_t offset, std::string_view bytes) {
   auto done = write_at(offset, bytes);
   if (done) done = sync();
   return done;
+}
+
+Result<Done> Files::make_zeros(const std::string& path, std::uint64_t bytes) {
+  const auto file = open(path, Mode::kCreate);
+  if (!file) return tl::unexpected(file.error());
+  return write_zeros(**file, bytes, std::string(kZerosAtOnce, '\0').data());
 }
 
 std::string absolute_path(const std::string& path) {

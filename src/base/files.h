@@ -74,6 +74,9 @@ class Files {
 
   // A file, not a folder.
   [[nodiscard]] virtual Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) = 0;
+  // A new file of so many zeros, durable but for its name, that have their space on the disk: saving over them
+  // allocates nothing. For its owner only; fails if the path exists. After a failure a part of it may be there.
+  [[nodiscard]] virtual Result<Done> make_zeros(const std::string& path, std::uint64_t bytes);
   // Within one folder, so that one sync_folder settles it. Replaces a file of that name.
   [[nodiscard]] virtual Result<Done> rename(const std::string& from, const std::string& to) = 0;
   // A file, or a folder that is empty.

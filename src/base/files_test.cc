@@ -10,6 +10,7 @@
 #include <functional>
 #include <linux/magic.h>
 #include <optional>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -132,6 +133,22 @@ TEST_P(FilesTest, ALogTakesMoreThanFitsIntoOneCallOfTheSystem) {
   const auto log = must(files_.open(at("a"), Mode::kLog));
   must(log->save_at(10, bytes));
   EXPECT_EQ(zeros.replace(10, bytes.size(), bytes), text_at(*log, 0, zeros.size() + 1));
+}
+
+// Of whole blocks and not, in one piece and in several.
+TEST_P(FilesTest, ZerosAreMade) {
+  for (const std::size_t bytes : {0U, 1U, 4'096U, 50'001U, 1U << 20, (1U << 20) + 4'096U, (1U << 20) + 1U}) {
+    const std::string path = at(std::to_string(bytes));
+    must(files_.make_zeros(path, bytes));
+    EXPECT_EQ(bytes, must(files_.size_of(path)));
+    EXPECT_EQ(std::string(bytes, '\0'), text_at(*must(files_.open(path, Mode::kRead)), 0, bytes + 1));
+  }
+}
+
+TEST_P(FilesTest, ZerosTakeNobodysPlace) {
+  create("a", "hello");
+  EXPECT_EQ("create " + at("a") + ": File exists", message_of(files_.make_zeros(at("a"), 4'096)));
+  EXPECT_EQ("hello", text_of("a"));
 }
 
 TEST_P(FilesTest, ASizeBeyondAllMeasureIsRefused) {
@@ -434,12 +451,27 @@ TEST_F(RealFilesTest, AShortWriteIsContinuedUntilItFails) {
   EXPECT_EQ(bytes, text_at(*file, 0, bytes.size()));
 }
 
+bool is_on_ext4_or_xfs(const std::string& path) {
+  struct statfs disk{};
+  EXPECT_EQ(0, ::statfs(path.c_str(), &disk));
+  return disk.f_type == EXT4_SUPER_MAGIC || disk.f_type == XFS_SUPER_MAGIC;
+}
+
+std::ptrdiff_t pages_in_memory(const std::string& path, std::size_t bytes) {
+  std::vector<unsigned char> pages(bytes / static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+  const int file = ::open(path.c_str(), O_RDONLY);
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  EXPECT_NE(MAP_FAILED, mapped);
+  EXPECT_EQ(0, ::mincore(mapped, bytes, pages.data()));
+  ::munmap(mapped, bytes);
+  ::close(file);
+  return std::ranges::count_if(pages, [](unsigned char page) { return (page & 1U) != 0; });
+}
+
 // Nothing else would show that nobody syncs any more.
 TEST_F(RealFilesTest, ALogIsSyncedByEachWrite) {
-  struct statfs disk{};
   must(must(files_.open(at("a"), Mode::kCreate))->write_at(0, std::string(4'096, '\0')));
-  ASSERT_EQ(0, ::statfs(at("a").c_str(), &disk));
-  if (disk.f_type != EXT4_SUPER_MAGIC && disk.f_type != XFS_SUPER_MAGIC) GTEST_SKIP() << "neither ext4 nor XFS";
+  if (!is_on_ext4_or_xfs(at("a"))) GTEST_SKIP() << "neither ext4 nor XFS";
   const auto log = must(files_.open(at("a"), Mode::kLog));
   EXPECT_THAT(descriptors_of(at("a")), testing::Contains(testing::Truly([](int descriptor) {
                 const int flags = ::fcntl(descriptor, F_GETFL);
@@ -456,6 +488,24 @@ TEST_F(RealFilesTest, WhatIsNotSavedWholeHasFailed) {
   }
   must(log->save_at(0, std::string(8'000, 'y')));
   EXPECT_EQ(std::string(8'000, 'y') + std::string(192, '\0'), text_at(*log, 0, 10'000));
+}
+
+TEST_F(RealFilesTest, ZerosLieOnTheDiskAndNotInMemory) {
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  must(files_.make_zeros(at("a"), kBytes));
+  EXPECT_EQ(0600U, rights_of(at("a")));
+  struct stat found{};
+  ASSERT_EQ(0, ::stat(at("a").c_str(), &found));
+  EXPECT_GE(found.st_blocks * 512, static_cast<blkcnt_t>(kBytes));
+  if (!is_on_ext4_or_xfs(at("a"))) GTEST_SKIP() << "neither ext4 nor XFS";
+  EXPECT_EQ(0, pages_in_memory(at("a"), kBytes));
+  EXPECT_EQ(kBytes, text_at(*must(files_.open(at("a"), Mode::kRead)), 0, kBytes).size());
+  EXPECT_NE(0, pages_in_memory(at("a"), kBytes));
+}
+
+TEST_F(RealFilesTest, ZerosForWhichThereIsNoRoomAreNotMade) {
+  const FileSizeLimit limit(8'192);
+  EXPECT_EQ("write " + at("a") + ": File too large", message_of(files_.make_zeros(at("a"), 1U << 20)));
 }
 
 TEST_F(RealFilesTest, WhatCannotBeLookedAtCountsAsThere) {

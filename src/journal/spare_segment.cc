@@ -1,13 +1,10 @@
 #include "journal/spare_segment.h"
 
-#include <algorithm>
-
 #include "journal/file_names.h"
 
 namespace tenure {
 namespace {
 
-constexpr std::uint64_t kZerosBytes = std::uint64_t{1} << 20;
 // When the disk is full: how long until it is tried again.
 constexpr std::chrono::seconds kPause(1);
 
@@ -78,21 +75,10 @@ Result<Done> SpareSegment::make(const std::string& path, std::uint64_t bytes) {
   if (files_.exists(path)) {
     if (auto removed = files_.remove(path); !removed) return removed;
   }
-  auto filled = fill(path, bytes);
+  auto made = files_.make_zeros(path, bytes);
   // The last of a disk is not taken for something that is no use to anybody.
-  if (!filled) static_cast<void>(files_.remove(path));
-  return filled;
-}
-
-Result<Done> SpareSegment::fill(const std::string& path, std::uint64_t bytes) {
-  const auto file = files_.open(path, Files::Mode::kCreate);
-  if (!file) return tl::unexpected(file.error());
-  const std::string zeros(std::min(bytes, kZerosBytes), '\0');
-  for (std::uint64_t at = 0; at < bytes; at += kZerosBytes) {
-    const auto piece = std::string_view(zeros).substr(0, std::min(kZerosBytes, bytes - at));
-    if (auto written = (*file)->write_at(at, piece); !written) return written;
-  }
-  return (*file)->sync();
+  if (!made) static_cast<void>(files_.remove(path));
+  return made;
 }
 
 }  // namespace tenure

@@ -37,7 +37,6 @@ class SpareSegment {
 
   void run();
   Result<Done> make(const std::string& path, std::uint64_t bytes);
-  Result<Done> fill(const std::string& path, std::uint64_t bytes);
 
   Files& files_;
   const std::string path_;

@@ -166,9 +166,9 @@ class Stops(unittest.TestCase):
             self.assertEqual(server.wait(), 0, server.log())
 
     def test_a_failed_journal_is_told_to_those_who_wait_and_ends_the_server_within_a_second(self):
-        # The first seventy fill the first segment.
+        # The first two hundred and sixty fill the first segment.
         inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e",
-                  "inject=pwrite64:error=EIO:when=100+"]
+                  "inject=pwrite64:error=EIO:when=300+"]
         with Tenured(before=inject) as server, server.connect() as waiter, server.connect() as client:
             waiter.put("LOCK.ACQUIRE", "d", "i", "me")
             waiter.reply()
