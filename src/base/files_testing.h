@@ -39,6 +39,13 @@ inline std::string text_of(File& file) {
   return text;
 }
 
+// What is there, as far as it goes.
+inline std::string text_at(File& file, std::uint64_t offset, std::size_t length) {
+  std::string text(length, '?');
+  text.resize(must(file.read_at(offset, absl::MakeSpan(text))));
+  return text;
+}
+
 // Bytes that differ from sector to sector.
 inline std::string sectors(char first, std::size_t count) {
   std::string bytes;
