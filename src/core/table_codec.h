@@ -354,16 +354,25 @@ bool any_type(const Visit& visit) {
 
 // --- a variant of such structs, told apart by their kType ---
 
+// What most take. They are packed in room that need not be zeroed first, as a text's is.
+inline constexpr std::size_t kUsualBytes = 512;
+
 template <class Variant>
 void encode_any(const Variant& any, std::string& out) {
   std::visit(
       [&](const auto& value) {
         constexpr std::uint32_t kType = std::remove_cvref_t<decltype(value)>::kType;
         const std::size_t size = table_size(value);
-        ByteWriter writer(out, varint_size(kType) + varint_size(size) + size);
-        writer.varint(kType);
-        writer.varint(size);
-        write_table(writer, value);
+        const std::size_t whole = varint_size(kType) + varint_size(size) + size;
+        const auto write = [&](ByteWriter&& writer) {
+          writer.varint(kType);
+          writer.varint(size);
+          write_table(writer, value);
+        };
+        if (whole > kUsualBytes) return write(ByteWriter(out, whole));
+        char room[kUsualBytes];
+        write(ByteWriter(absl::MakeSpan(room, whole)));
+        out.append(room, whole);
       },
       any);
 }

@@ -27,14 +27,15 @@ void write_header(char* frame, const FrameHeader& header) {
   std::memcpy(frame, bytes.data(), bytes.size());
 }
 
+constexpr std::array<char, kFrameAlign> kZeros{};
+
 }  // namespace
 
 void put_frame(std::string& buffer, std::uint64_t sequence, Instant stamp, std::string_view payload) {
-  const std::size_t begin = buffer.size();
-  buffer.resize(begin + frame_bytes(payload.size()));
-  char* const frame = buffer.data() + begin;
-  write_header(frame, {.length = payload.size(), .sequence = sequence, .stamp = stamp});
-  if (!payload.empty()) std::memcpy(frame + kFrameHeaderBytes, payload.data(), payload.size());
+  const auto header =
+      std::bit_cast<HeaderBytes>(FrameHeader{.length = payload.size(), .sequence = sequence, .stamp = stamp});
+  buffer.append(header.data(), header.size()).append(payload);
+  buffer.append(kZeros.data(), frame_bytes(payload.size()) - kFrameHeaderBytes - payload.size());
 }
 
 FrameHeader peek_frame(std::string_view buffer) {
