@@ -301,7 +301,7 @@ class TaskBook {
 
   // --- views ---
   [[nodiscard]] const Task* find(std::string_view task_id) const;
-  [[nodiscard]] const Queue* find_queue(std::string_view name) const;
+  [[nodiscard]] const Queue* find_queue(std::string_view name) const { return look_for_queue(name); }
   // The fingerprint of a lease request: its worker and queues.
   [[nodiscard]] static std::uint64_t print_of(const LeaseRequest& request);
   // Whether the answer to this request id is known.
@@ -350,6 +350,7 @@ class TaskBook {
   void changing(const Attempt& attempt);
   void changed(Attempt& attempt);
   Story& story_of(Task& task);
+  [[nodiscard]] Queue* look_for_queue(std::string_view name) const;
   Queue& queue_of(std::string_view name);
   void drop_if_empty(Queue& queue);
   void place(Task& task, Instant stamp);
@@ -376,6 +377,7 @@ class TaskBook {
   RequestMemories<TaskAnswer> requests_;
   Table<Task> tasks_;
   absl::btree_map<std::string, std::unique_ptr<Queue>, std::less<>> queues_;
+  mutable Queue* queue_found_ = nullptr;  // the last that was looked for
   Table<KeyLine> lines_;
   Table<Story> leases_;  // current leases by fence
   Deadlines<Queue> expiries_;

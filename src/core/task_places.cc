@@ -22,20 +22,19 @@ std::pair<std::uint8_t, std::uint64_t> ended_key(const Task& task) {
 std::uint64_t TaskBook::footprint(const Queue& queue) { return sizeof(Queue) + 2 * queue.name.size(); }
 
 Queue& TaskBook::queue_of(std::string_view name) {
-  auto found = queues_.find(name);
-  if (found == queues_.end()) {
-    found = queues_.emplace(std::string(name), std::make_unique<Queue>()).first;
-    found->second->name = name;
-    found->second->order = ++orders_;
-    bytes_ += footprint(*found->second);
-  }
-  return *found->second;
+  if (Queue* const found = look_for_queue(name)) return *found;
+  Queue& queue = *queues_.emplace(std::string(name), std::make_unique<Queue>()).first->second;
+  queue.name = name;
+  queue.order = ++orders_;
+  bytes_ += footprint(queue);
+  return queue;
 }
 
 void TaskBook::drop_if_empty(Queue& queue) {
   if (!queue.is_empty()) return;
   expiries_.disarm(queue);
   bytes_ -= footprint(queue);
+  queue_found_ = nullptr;
   queues_.erase(queues_.find(queue.name));
 }
 

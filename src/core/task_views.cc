@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 #include "core/cursor.h"
 #include "core/task_book.h"
@@ -22,9 +23,13 @@ Lessee* TaskBook::lessee(std::string_view name) const {
   return lessees_.find(hash_of(name), [&](const Lessee& other) { return other.name == name; });
 }
 
-const Queue* TaskBook::find_queue(std::string_view name) const {
+// Most ask for the queue that the last one asked for.
+Queue* TaskBook::look_for_queue(std::string_view name) const {
+  if (queue_found_ != nullptr && equals_short(queue_found_->name, name)) return queue_found_;
   const auto found = queues_.find(name);
-  return found == queues_.end() ? nullptr : found->second.get();
+  if (found == queues_.end()) return nullptr;
+  queue_found_ = found->second.get();
+  return queue_found_;
 }
 
 bool TaskBook::can_grant(std::string_view queue) const {
@@ -40,8 +45,8 @@ Task* TaskBook::first_expired(Queue& queue, Instant now) {
 }
 
 const Task* TaskBook::first_expired(std::string_view queue, Instant now) {
-  const auto found = queues_.find(queue);
-  return found == queues_.end() ? nullptr : first_expired(*found->second, now);
+  Queue* const found = look_for_queue(queue);
+  return found == nullptr ? nullptr : first_expired(*found, now);
 }
 
 const Task* TaskBook::first_expired(Instant now) {
@@ -60,11 +65,11 @@ const Task* TaskBook::expired(std::string_view task_id, Instant now) const {
 }
 
 std::uint64_t TaskBook::promote(std::string_view queue, Instant now, std::uint64_t most) {
-  const auto found = queues_.find(queue);
-  if (found == queues_.end()) return 0;
+  Queue* const found = look_for_queue(queue);
+  if (found == nullptr) return 0;
   std::uint64_t left = most;
-  auto& delayed = found->second->delayed;
-  auto& parked = found->second->parked_delayed;
+  auto& delayed = found->delayed;
+  auto& parked = found->parked_delayed;
   for (; left > 0 && !delayed.empty() && delayed.begin()->first.first <= now.ms; --left) {
     Task& task = *delayed.begin()->second;
     unplace(task);
