@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -103,6 +104,26 @@ bool every_sequence(std::string_view text, Accept accept) {
   return true;
 }
 
+// Eight digits at a time, each in a byte of one word, the first in the lowest: a division by 10,000 makes two numbers
+// of it, which are divided by 100 together, and the four of that by 10. A product stands in for each division, exact for
+// numbers as small as these.
+constexpr std::uint64_t kEightDigits = 100'000'000;
+
+std::uint64_t eight_digits(std::uint64_t below) {
+  const std::uint64_t fours = below / 10'000 | below % 10'000 << 32;
+  const std::uint64_t hundreds = (fours * 5243 >> 19) & 0x0000'007f'0000'007f;
+  const std::uint64_t pairs = hundreds | (fours - hundreds * 100) << 16;
+  const std::uint64_t tens = (pairs * 103 >> 10) & 0x000f'000f'000f'000f;
+  return tens | (pairs - tens * 10) << 8;
+}
+
+char* put_digits(char* to, std::uint64_t digits, int leave_out) {
+  const std::uint64_t text = (digits + 0x3030'3030'3030'3030) >> (8 * leave_out);
+  static_assert(std::endian::native == std::endian::little);
+  std::memcpy(to, &text, sizeof text);
+  return to + 8 - leave_out;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -195,6 +216,30 @@ std::optional<std::uint64_t> parse_hex16(std::string_view text) {
     value = value << 4 | (digit & 15U);
   }
   return wrong < 16 ? std::optional(value) : std::nullopt;
+}
+
+char* write_decimal(char* to, std::uint64_t value) {
+  // Most are counts and sizes.
+  if (value < 10) {
+    *to = static_cast<char>('0' + value);
+    return to + 1;
+  }
+  if (value < 100) {
+    to[0] = static_cast<char>('0' + value / 10);
+    to[1] = static_cast<char>('0' + value % 10);
+    return to + 2;
+  }
+  if (value >= kEightDigits) {
+    return put_digits(write_decimal(to, value / kEightDigits), eight_digits(value % kEightDigits), 0);
+  }
+  const std::uint64_t digits = eight_digits(value);
+  return put_digits(to, digits, std::countr_zero(digits) / 8);
+}
+
+char* write_decimal(char* to, std::int64_t value) {
+  if (value >= 0) return write_decimal(to, static_cast<std::uint64_t>(value));
+  *to = '-';
+  return write_decimal(to + 1, ~static_cast<std::uint64_t>(value) + 1);
 }
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) {

@@ -28,6 +28,10 @@ std::string hex16(std::uint64_t value);
 void write_hex16(std::uint64_t value, char* to);
 std::optional<std::uint64_t> parse_hex16(std::string_view text);
 
+// Writes the digits, behind a minus if need be, and answers where they end. There must be room for 20 bytes.
+char* write_decimal(char* to, std::uint64_t value);
+char* write_decimal(char* to, std::int64_t value);
+
 // A decimal number without sign or leading zeros; nothing else.
 std::optional<std::uint64_t> parse_decimal(std::string_view text);
 

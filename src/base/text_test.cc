@@ -145,6 +145,31 @@ TEST(TextTest, HexadecimalHasSixteenLowerCaseDigits) {
   }
 }
 
+std::string written_decimal(auto value) {
+  char text[20];
+  return {text, write_decimal(text, value)};
+}
+
+TEST(TextTest, DecimalsAreWrittenAtEveryLength) {
+  std::uint64_t power = 1;
+  for (int digits = 1; digits <= 20; ++digits, power *= 10) {
+    for (const std::uint64_t value : {power - 1, power, power + 1, power / 3}) {
+      EXPECT_EQ(std::to_string(value), written_decimal(value));
+    }
+  }
+  for (std::uint64_t value = 0; value < 20'000; ++value) EXPECT_EQ(std::to_string(value), written_decimal(value));
+  EXPECT_EQ("18446744073709551615", written_decimal(std::numeric_limits<std::uint64_t>::max()));
+  EXPECT_EQ("-9223372036854775808", written_decimal(std::numeric_limits<std::int64_t>::min()));
+  EXPECT_EQ("9223372036854775807", written_decimal(std::numeric_limits<std::int64_t>::max()));
+  EXPECT_EQ("-1", written_decimal(std::int64_t{-1}));
+}
+
+RC_GTEST_PROP(TextTest, DecimalsAreWrittenAsTheyAre, (std::int64_t number, std::uint8_t shift)) {
+  const std::uint64_t wide = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15U >> (shift % 64);
+  RC_ASSERT(written_decimal(wide) == std::to_string(wide));
+  RC_ASSERT(written_decimal(static_cast<std::int64_t>(wide)) == std::to_string(static_cast<std::int64_t>(wide)));
+}
+
 TEST(TextTest, DecimalsHaveNeitherSignNorLeadingZeros) {
   EXPECT_EQ(0U, parse_decimal("0"));
   EXPECT_EQ(10U, parse_decimal("10"));

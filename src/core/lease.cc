@@ -1,14 +1,12 @@
 #include "core/lease.h"
 
-#include <charconv>
-
 #include "base/text.h"
 
 namespace tenure {
 
 std::string Token::text() const {
   char text[20 + 1 + 16];
-  char* to = std::to_chars(text, text + 20, fence.value).ptr;
+  char* to = write_decimal(text, fence.value);
   *to++ = '-';
   write_hex16(secret, to);
   return {text, to + 16};

@@ -38,7 +38,6 @@ class Caller {
 
   std::string say_words(Words words) {
     const auto answer = std::make_shared<std::string>();
-    RespWriter out(*answer, protocol);
     waiting_ = answer;
     const auto verb = find_verb(words);
     Request request;
@@ -49,7 +48,9 @@ class Caller {
       fault = read_request(**verb, words, world.settings.payload_bytes_max, request);
     }
     if (fault) {
+      RespWriter out(*answer, protocol);
       out.error(*fault);
+      out.finish();
     } else {
       std::visit([&](const auto& asked) { ask(asked, answer); }, request);
     }
@@ -65,6 +66,7 @@ class Caller {
     return [answer, version = protocol](const Result<Reply>& result) {
       RespWriter out(*answer, version);
       write_result(out, result);
+      out.finish();
     };
   }
   template <BookRequest T>
@@ -85,6 +87,7 @@ class Caller {
     } else {
       out.simple("OK");
     }
+    out.finish();
   }
 
   std::string with_tokens(std::string line) const {

@@ -34,6 +34,7 @@ void Conversation::fill(Slot& slot, absl::FunctionRef<void(RespWriter&)> write) 
   const std::uint64_t begin = taken_ + output_.size();
   RespWriter out(is_first ? output_ : slot.bytes, slot.protocol);
   write(out);
+  out.finish();
   slot.is_done = true;
   if (slot.waits) is_waiting_ = false;
   if (!is_first) return;

@@ -14,6 +14,7 @@ std::string written(const auto& reply) {
   std::string bytes;
   RespWriter out(bytes, Protocol::kResp3);
   write_reply(out, reply);
+  out.finish();
   return bytes;
 }
 

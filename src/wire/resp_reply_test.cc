@@ -22,6 +22,7 @@ std::string rich_reply(Protocol protocol) {
   out.field("nothing", std::optional<std::string>());
   out.simple("OK");
   out.error({ErrorCode::kNoTask, "which?"});
+  out.finish();
   return bytes;
 }
 

@@ -1,14 +1,15 @@
 #include "wire/resp_writer.h"
 
-#include <charconv>
-
 #include "base/bytes.h"
+#include "base/text.h"
 
 namespace tenure::wire {
 namespace {
 
 constexpr std::size_t kErrorBytesMax = 1024;
-constexpr std::size_t kNumberBytes = 1 + 20 + 2;  // type, digits with a sign, CR LF
+constexpr std::size_t kLineBytes = 1 + 20 + 2;  // type, digits with a sign, CR LF
+constexpr std::size_t kShortBytes = 64;         // a text of so many goes with its size in one piece
+constexpr std::size_t kShortTextBytes = kLineBytes + kShortBytes + 2;
 
 // These return where it ends.
 char* write_end(char* at) {
@@ -19,42 +20,47 @@ char* write_end(char* at) {
 template <class Number>
 char* write_line(char* at, char type, Number number) {
   *at++ = type;
-  // Most are counts and sizes.
-  if (number >= 0 && number < 10) {
-    *at++ = static_cast<char>('0' + number);
-  } else {
-    at = std::to_chars(at, at + kNumberBytes - 3, number).ptr;
-  }
-  return write_end(at);
+  return write_end(write_decimal(at, number));
 }
-
-constexpr std::size_t kShortBytes = 64;
-constexpr std::size_t kShortTextBytes = kNumberBytes + kShortBytes + 2;
 char* write_short_text(char* at, std::string_view bytes) {
   at = write_line(at, '$', bytes.size());
   copy_short(bytes, at);
   return write_end(at + bytes.size());
 }
 
-template <class Number>
-void append_line(std::string& out, char type, Number number) {
-  char line[kNumberBytes];
-  out.append(line, static_cast<std::size_t>(write_line(line, type, number) - line));
-}
-
 }  // namespace
 
-void RespWriter::header(char type, std::uint64_t number) { append_line(out_, type, number); }
+void RespWriter::finish() {
+  out_.append(room_, used_);
+  used_ = 0;
+}
 
-void RespWriter::integer(std::int64_t number) { append_line(out_, ':', number); }
+char* RespWriter::room_for(std::size_t bytes) {
+  if (used_ + bytes > sizeof room_) finish();
+  return room_ + used_;
+}
+
+void RespWriter::append(std::string_view text) {
+  if (text.size() > kShortBytes) {
+    finish();
+    out_.append(text);
+    return;
+  }
+  char* const at = room_for(text.size());
+  copy_short(text, at);
+  end_at(at + text.size());
+}
+
+void RespWriter::header(char type, std::uint64_t number) { end_at(write_line(room_for(kLineBytes), type, number)); }
+
+void RespWriter::integer(std::int64_t number) { end_at(write_line(room_for(kLineBytes), ':', number)); }
 
 void RespWriter::number_field(std::string_view name, std::int64_t number) {
   if (name.size() > kShortBytes) {
     value(name);
     return integer(number);
   }
-  char text[kShortTextBytes + kNumberBytes];
-  out_.append(text, static_cast<std::size_t>(write_line(write_short_text(text, name), ':', number) - text));
+  end_at(write_line(write_short_text(room_for(kShortTextBytes + kLineBytes), name), ':', number));
 }
 
 void RespWriter::map(std::size_t fields) {
@@ -65,10 +71,15 @@ void RespWriter::map(std::size_t fields) {
   }
 }
 
-void RespWriter::simple(std::string_view word) { out_.append(1, '+').append(word).append("\r\n"); }
+void RespWriter::simple(std::string_view word) {
+  append("+");
+  append(word);
+  append("\r\n");
+}
 
 // A message may hold what a client sent, in which a line's end would be the beginning of a forged reply.
 void RespWriter::error(const Failure& failure) {
+  finish();
   out_.append(1, '-').append(to_string(failure.code)).append(1, ' ');
   for (const char c : std::string_view(failure.message).substr(0, kErrorBytesMax)) {
     const bool is_control = (c >= 0 && c < 0x20) || c == 0x7f;
@@ -77,17 +88,13 @@ void RespWriter::error(const Failure& failure) {
   out_.append("\r\n");
 }
 
-void RespWriter::null() { out_.append(protocol_ == Protocol::kResp3 ? "_\r\n" : "$-1\r\n"); }
+void RespWriter::null() { append(protocol_ == Protocol::kResp3 ? "_\r\n" : "$-1\r\n"); }
 
-// A reply has many of them, and most are short: those are appended at once.
 void RespWriter::value(std::string_view bytes) {
-  if (bytes.size() <= kShortBytes) {
-    char text[kShortTextBytes];
-    out_.append(text, static_cast<std::size_t>(write_short_text(text, bytes) - text));
-    return;
-  }
+  if (bytes.size() <= kShortBytes) return end_at(write_short_text(room_for(kShortTextBytes), bytes));
   header('$', bytes.size());
-  out_.append(bytes).append("\r\n");
+  append(bytes);
+  append("\r\n");
 }
 
 }  // namespace tenure::wire

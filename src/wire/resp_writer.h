@@ -23,11 +23,17 @@ constexpr std::int64_t number_of(Millis time) { return time.count(); }
 constexpr std::int64_t number_of(Fence fence) { return static_cast<std::int64_t>(fence.value); }
 constexpr std::int64_t number_of(Offset offset) { return offset.value; }
 
-// One thread. Whoever announces an array or a map of n writes that many values behind it.
+// One thread. Whoever announces an array or a map of n writes that many values behind it, and whoever has written all
+// of it finishes: before that the text may lack the end.
 class RespWriter {
  public:
   RespWriter(std::string& out, Protocol protocol) : out_(out), protocol_(protocol) {}
+  RespWriter(const RespWriter&) = delete;
+  RespWriter& operator=(const RespWriter&) = delete;
+  ~RespWriter() = default;
+
   [[nodiscard]] Protocol protocol() const { return protocol_; }
+  void finish();
 
   void array(std::size_t count) { header('*', count); }
   void map(std::size_t fields);
@@ -68,8 +74,16 @@ class RespWriter {
   void integer(std::int64_t number);
   void number_field(std::string_view name, std::int64_t number);
 
+  // Where so many bytes more may be written, and that they end there.
+  char* room_for(std::size_t bytes);
+  void end_at(const char* end) { used_ = static_cast<std::size_t>(end - room_); }
+  void append(std::string_view text);
+
   std::string& out_;
   const Protocol protocol_;
+  // A reply is a dozen short pieces: they are put together here, and reach the text at once.
+  char room_[512];
+  std::size_t used_ = 0;
 };
 
 }  // namespace tenure::wire

@@ -14,6 +14,7 @@ std::string written(Protocol protocol, const Write& write) {
   std::string bytes;
   RespWriter out(bytes, protocol);
   write(out);
+  out.finish();
   return bytes;
 }
 template <class Write>

@@ -12,6 +12,7 @@ std::string written_as(Protocol protocol, const std::function<void(RespWriter&)>
   std::string bytes;
   RespWriter out(bytes, protocol);
   write(out);
+  out.finish();
   return bytes;
 }
 

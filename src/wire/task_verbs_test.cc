@@ -140,6 +140,7 @@ TEST_F(TaskVerbsTest, LeaseIdsCanBeHidden) {
   RespWriter out(bytes, Protocol::kResp2);
   write_reply(out, status);
   write_reply(out, history);
+  out.finish();
   EXPECT_NE(bytes.find("$8\r\nlease_id\r\n$-1\r\n$6\r\nworker\r\n$1\r\nw"), std::string::npos) << bytes;
   EXPECT_NE(bytes.find("$8\r\nlease_id\r\n$-1\r\n$5\r\nfence\r\n:1"), std::string::npos) << bytes;
   std::optional<TaskStatus> unknown;
