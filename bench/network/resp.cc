@@ -1,32 +1,35 @@
 #include "resp.h"
 
+#include <array>
 #include <charconv>
-#include <iterator>
-
-#include <fmt/format.h>
 
 #include "expect.h"
 
 namespace tenure::bench {
 namespace {
 
-std::int64_t number_of(std::string_view digits, std::string_view line) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  expect(error == std::errc() && end == digits.data() + digits.size(), "a number in a line of RESP", line);
-  return number;
+constexpr std::size_t kNumberBytes = 20;
+
+// What drives a server takes of the machine what the server could have: so lines, of which there are a dozen in most
+// requests and replies and which are a few bytes long, are written and read here without help that costs more.
+void append_line(std::string& output, char kind, std::size_t number) {
+  std::array<char, 1 + kNumberBytes + 2> line;  // not filled: it is overwritten
+  line[0] = kind;
+  char* end = std::to_chars(line.data() + 1, line.data() + 1 + kNumberBytes, number).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  output.append(line.data(), end);
 }
+
+constexpr std::string_view kLineEnd = "\r\n";
 
 }  // namespace
 
-void append_count(std::string& output, std::size_t words) {
-  fmt::format_to(std::back_inserter(output), FMT_STRING("*{}\r\n"), words);
-}
+void append_count(std::string& output, std::size_t words) { append_line(output, '*', words); }
 
 void append_word(std::string& output, std::string_view word) {
-  fmt::format_to(std::back_inserter(output), FMT_STRING("${}\r\n"), word.size());
-  output += word;
-  output += "\r\n";
+  append_line(output, '$', word.size());
+  output.append(word).append(kLineEnd);
 }
 
 void append_request(std::string& output, std::initializer_list<std::string_view> words) {
@@ -34,23 +37,16 @@ void append_request(std::string& output, std::initializer_list<std::string_view>
   for (const std::string_view word : words) append_word(output, word);
 }
 
-std::optional<RespPart> RespReader::next() {
-  const std::size_t line = rest_.find("\r\n");
+std::optional<RespPart> RespReader::next_word() {
+  expect(rest_[0] == '+' || rest_[0] == '-', "one of + - : $ *", rest_);
+  const std::size_t line = rest_.find(kLineEnd);
   if (line == std::string_view::npos) return std::nullopt;
-  expect(line > 0, "a line of RESP", rest_);
-  RespPart part{.kind = rest_[0], .text = rest_.substr(1, line - 1)};
-  expect(std::string_view("+-:$*").find(part.kind) != std::string_view::npos, "one of + - : $ *", rest_);
-  if (part.kind != '+' && part.kind != '-') part.number = number_of(part.text, rest_.substr(0, line));
-  std::size_t end = line + 2;
-  if (part.kind == '$' && part.number >= 0) {
-    const auto bytes = static_cast<std::size_t>(part.number);
-    if (rest_.size() < end + bytes + 2) return std::nullopt;
-    part.text = rest_.substr(end, bytes);
-    end += bytes + 2;
-  }
-  rest_.remove_prefix(end);
+  const RespPart part{.kind = rest_[0], .text = rest_.substr(1, line - 1)};
+  rest_.remove_prefix(line + kLineEnd.size());
   return part;
 }
+
+void RespReader::fail_number() const { unexpected("a number in a line of RESP", rest_); }
 
 std::size_t find_resp_end(std::string_view input) {
   RespReader reader(input);

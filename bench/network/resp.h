@@ -28,10 +28,42 @@ class RespReader {
   explicit RespReader(std::string_view bytes) : rest_(bytes) {}
 
   // Nothing if it has not come whole.
-  std::optional<RespPart> next();
+  std::optional<RespPart> next() {
+    if (rest_.empty()) return std::nullopt;
+    const char kind = rest_[0];
+    return kind == '$' || kind == '*' || kind == ':' ? next_number() : next_word();
+  }
   [[nodiscard]] std::string_view rest() const { return rest_; }
 
  private:
+  static constexpr std::ptrdiff_t kDigitsMax = 18;  // of a length or a count, as they are seen here
+
+  // A reply to a lease is dozens of these, so they are gone over byte by byte, and once.
+  std::optional<RespPart> next_number() {
+    const char* const end = rest_.data() + rest_.size();
+    const char* const begin = rest_.data() + 1;
+    const bool is_negative = begin != end && *begin == '-';
+    const char* const digits = is_negative ? begin + 1 : begin;
+    const char* at = digits;
+    std::int64_t number = 0;
+    for (; at != end && *at >= '0' && *at <= '9' && at - digits < kDigitsMax; ++at) number = 10 * number + (*at - '0');
+    if (end - at < 2) return std::nullopt;
+    if (at == digits || at[0] != '\r' || at[1] != '\n') fail_number();
+    RespPart part{.kind = rest_[0],
+                  .text = {begin, static_cast<std::size_t>(at - begin)},
+                  .number = is_negative ? -number : number};
+    at += 2;
+    if (part.kind == '$' && !is_negative) {
+      if (end - at < number + 2) return std::nullopt;
+      part.text = {at, static_cast<std::size_t>(number)};
+      at += number + 2;
+    }
+    rest_ = {at, static_cast<std::size_t>(end - at)};
+    return part;
+  }
+  std::optional<RespPart> next_word();
+  [[noreturn]] void fail_number() const;
+
   std::string_view rest_;
 };
 

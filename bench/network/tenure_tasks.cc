@@ -81,7 +81,7 @@ class TenureTasks : public RespSpeech {
     RespReader reader(reply);
     const auto array = reader.next();
     expect(array && array->kind == '*' && array->number == static_cast<std::int64_t>(batch_),
-           fmt::format("{} leased tasks", batch_), reply);
+           "as many tasks as asked for", reply);
     for (std::size_t i = 0; i < batch_; ++i) {
       const LeasedTask task = read_lease(reader, reply);
       append_request(turn.ask(), {"TASK.COMPLETE", task.task_id, task.lease_id});

@@ -58,7 +58,7 @@ class TenureWork : public RespSpeech {
       step.domain = zipf_.draw();
     } while (domains_[step.domain].is_closed);
     WorkDomain& domain = domains_[step.domain];
-    acquire(domain, fmt::format("{}", domain.next_offset++), turn);
+    acquire(domain, std::to_string(domain.next_offset++), turn);
   }
 
   void take(Lane lane, std::string_view reply, Turn& turn) override {
