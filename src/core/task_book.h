@@ -329,6 +329,7 @@ class TaskBook {
   static std::string_view name_of(const Keepsake& kept);
 
   // What `decide` and the views use.
+  void make_id(const Moment& moment) const;
   [[nodiscard]] Verdict<Submitted> create(record::TaskCreated record, std::optional<std::string_view> id,
                                           const Moment& moment) const;
   [[nodiscard]] std::vector<TaskLease> repeat_leases(const TaskAnswer& answer, Instant now) const;

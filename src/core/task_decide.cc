@@ -1,5 +1,6 @@
 // What the task book answers, and the records that make it so. Nothing here changes the book.
 #include <algorithm>
+#include <utility>
 
 #include "base/planted.h"
 #include "base/text.h"
@@ -37,16 +38,25 @@ Millis backoff_after(const Task& task, std::uint64_t bits) {
 
 }  // namespace
 
+// A made id begins with the number of its partition, so that a report, which names no queue, can be routed.
+void TaskBook::make_id(const Moment& moment) const {
+  do {
+    moment.scratch = std::exchange(moment.next_task_id, "0-" + hex16(moment.entropy.next()));
+  } while (moment.scratch.empty() || find(moment.scratch) != nullptr);
+  tasks_.fetch(hash_of(moment.next_task_id));
+}
+
 Verdict<Submitted> TaskBook::create(record::TaskCreated record, std::optional<std::string_view> id,
                                     const Moment& moment) const {
   if (id && find(*id) != nullptr) {
     return {fail_with(ErrorCode::kTaskExists, "task '{}': expected a new id, found one in use", *id)};
   }
   if (is_full(moment)) return {refuse_new_work(moment)};
-  // A made id begins with the number of its partition, so that a report, which names no queue, can be routed.
-  do {
-    moment.scratch = id ? std::string(*id) : "0-" + hex16(moment.entropy.next());
-  } while (!id && find(moment.scratch) != nullptr);
+  if (id) {
+    moment.scratch = *id;
+  } else {
+    make_id(moment);
+  }
   record.task_id = moment.scratch;
   return {Submitted{.task_id = moment.scratch, .created = true}, {record}};
 }
