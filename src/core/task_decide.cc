@@ -1,6 +1,5 @@
 // What the task book answers, and the records that make it so. Nothing here changes the book.
 #include <algorithm>
-#include <utility>
 
 #include "base/planted.h"
 #include "base/text.h"
@@ -41,7 +40,9 @@ Millis backoff_after(const Task& task, std::uint64_t bits) {
 // A made id begins with the number of its partition, so that a report, which names no queue, can be routed.
 void TaskBook::make_id(const Moment& moment) const {
   do {
-    moment.scratch = std::exchange(moment.next_task_id, "0-" + hex16(moment.entropy.next()));
+    moment.scratch.swap(moment.next_task_id);
+    moment.next_task_id.assign("0-################");
+    write_hex16(moment.entropy.next(), moment.next_task_id.data() + 2);
   } while (moment.scratch.empty() || find(moment.scratch) != nullptr);
   tasks_.fetch(hash_of(moment.next_task_id));
 }

@@ -23,8 +23,8 @@ using boost::system::error_code;
 
 // Before others have their turn.
 constexpr std::size_t kReadAtOnce = std::size_t{16} << 10;
-// A connection that was busy keeps so much of its buffer.
-constexpr std::size_t kOutputKept = std::size_t{16} << 10;
+// A connection that was busy keeps so much of its buffer: enough for the leases of 32 small tasks.
+constexpr std::size_t kOutputKept = std::size_t{32} << 10;
 
 // As ::recv and ::send without waiting. Those are places where a thread may be cancelled, and to say so before and
 // after each call costs more than all else that they do outside the kernel; here nobody cancels threads.

@@ -21,13 +21,9 @@ void write_part(RespWriter& out, const Reply& reply, const Choice& choice) {
   out.value(choice.word(reply));
 }
 
-template <class Reply, class Get>
-void write_field(RespWriter& out, const Reply& reply, const Part<Get>& part) {
-  out.field(part.name, std::invoke(part.get, reply));
-}
 template <class Reply, class AnyPart>
 void write_field(RespWriter& out, const Reply& reply, const AnyPart& part) {
-  out.value(part.name);
+  out.name(part.name);
   write_part(out, reply, part);
 }
 

@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "wire/field_name.h"
 #include "wire/requests.h"
 
 namespace tenure::wire {
@@ -31,19 +32,19 @@ namespace tenure::wire {
 
 template <class Get>
 struct Part {
-  std::string_view name;
+  FieldName name;
   Get get;
 };
 // Any bytes, which JSON may have to write in base64.
 template <class Get>
 struct BytesPart {
-  std::string_view name;
+  FieldName name;
   Get get;
 };
 // One of a few words; `get` tells which.
 template <class Get, std::size_t N>
 struct ChoicePart {
-  std::string_view name;
+  FieldName name;
   std::array<std::string_view, N> words;
   Get get;
 
@@ -55,7 +56,7 @@ struct ChoicePart {
 // The word of an enumeration, which to_string knows.
 template <class Get, class Enum>
 struct EnumPart {
-  std::string_view name;
+  FieldName name;
   Get get;
   Enum last;
 
@@ -66,19 +67,19 @@ struct EnumPart {
 };
 
 template <class Get>
-constexpr Part<Get> part(std::string_view name, Get get) {
+constexpr Part<Get> part(FieldName name, Get get) {
   return {name, get};
 }
 template <class Get>
-constexpr BytesPart<Get> bytes_part(std::string_view name, Get get) {
+constexpr BytesPart<Get> bytes_part(FieldName name, Get get) {
   return {name, get};
 }
 template <class Get, std::size_t N>
-constexpr ChoicePart<Get, N> choice(std::string_view name, std::array<std::string_view, N> words, Get get) {
+constexpr ChoicePart<Get, N> choice(FieldName name, std::array<std::string_view, N> words, Get get) {
   return {name, words, get};
 }
 template <class Get, class Enum>
-constexpr EnumPart<Get, Enum> enum_part(std::string_view name, Get get, Enum last) {
+constexpr EnumPart<Get, Enum> enum_part(FieldName name, Get get, Enum last) {
   return {name, get, last};
 }
 

@@ -55,14 +55,6 @@ void RespWriter::header(char type, std::uint64_t number) { end_at(write_line(roo
 
 void RespWriter::integer(std::int64_t number) { end_at(write_line(room_for(kLineBytes), ':', number)); }
 
-void RespWriter::number_field(std::string_view name, std::int64_t number) {
-  if (name.size() > kShortBytes) {
-    value(name);
-    return integer(number);
-  }
-  end_at(write_line(write_short_text(room_for(kShortTextBytes + kLineBytes), name), ':', number));
-}
-
 void RespWriter::map(std::size_t fields) {
   if (protocol_ == Protocol::kResp3) {
     header('%', fields);

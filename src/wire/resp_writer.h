@@ -5,12 +5,14 @@
 
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <tenure/types.h>
 #include "base/result.h"
+#include "wire/field_name.h"
 
 namespace tenure::wire {
 
@@ -58,21 +60,20 @@ class RespWriter {
     }
   }
 
-  // One entry of a map.
+  // One entry of a map; or its name, which the value follows.
+  void name(const FieldName& name) {
+    std::memcpy(room_for(FieldName::kBytesMax), name.bulk().data(), FieldName::kBytesMax);
+    used_ += name.size();
+  }
   template <class T>
   void field(std::string_view name, const T& what) {
-    if constexpr (requires { number_of(what); }) {
-      number_field(name, number_of(what));
-    } else {
-      value(name);
-      value(what);
-    }
+    value(name);
+    value(what);
   }
 
  private:
   void header(char type, std::uint64_t number);
   void integer(std::int64_t number);
-  void number_field(std::string_view name, std::int64_t number);
 
   // Where so many bytes more may be written, and that they end there.
   char* room_for(std::size_t bytes);

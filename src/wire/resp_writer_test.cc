@@ -61,6 +61,13 @@ TEST(RespWriterTest, FieldsAreANameAndAValue) {
   using Limits = std::numeric_limits<std::int64_t>;
   EXPECT_EQ(field("", 0), "$0\r\n\r\n:0\r\n");
   EXPECT_EQ(field("a", Limits::max()), "$1\r\na\r\n:9223372036854775807\r\n");
+  EXPECT_EQ(both([](RespWriter& out) { out.name("n"); }), "$1\r\nn\r\n");
+  EXPECT_EQ(both([](RespWriter& out) { out.name("ten_bytes_"); }), "$10\r\nten_bytes_\r\n");
+  constexpr FieldName kLongest = "twenty_five_bytes_of_name";
+  EXPECT_EQ(both([&](RespWriter& out) {
+              for (int i = 0; i < 20; ++i) out.name(kLongest);
+            }).size(),
+            20 * (5 + 25 + 2));
   for (const std::size_t size : {64U, 65U, 1000U}) {
     const std::string name(size, 'n');
     const std::string begin = "$" + std::to_string(size) + "\r\n" + name + "\r\n";
