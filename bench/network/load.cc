@@ -20,6 +20,7 @@ using std::chrono::duration_cast;
 
 // A peer that is silent for so long has failed.
 constexpr auto kSilenceMax = std::chrono::seconds(10);
+constexpr auto kWarmingStep = std::chrono::milliseconds(20);
 constexpr std::size_t kLatenciesReserved = std::size_t{1} << 20;
 
 Instant::duration duration_of(double seconds) {
@@ -62,7 +63,7 @@ Load::Load(Plan plan, Speech& speech, std::uint16_t port)
 Figures Load::run() {
   prepare();
   begin_all();
-  serve_until(Clock::now() + duration_of(plan_.warm_up_seconds));
+  warm_up();
   cycles_ = 0;
   latencies_ns_.clear();
   const Instant begun = Clock::now();
@@ -121,6 +122,15 @@ void Load::settle(Connection& connection, Lane lane, const Turn& turn) {
     ++lanes_over_;
   } else {
     begin(connection, lane);
+  }
+}
+
+void Load::warm_up() {
+  serve_until(Clock::now() + duration_of(plan_.warm_up_seconds));
+  const Instant patience = Clock::now() + kSilenceMax;
+  while (!speech_.is_warm()) {
+    if (Clock::now() > patience) unexpected("the peer to be warm", fmt::format("not within {} s", kSilenceMax.count()));
+    serve_until(Clock::now() + kWarmingStep);
   }
 }
 

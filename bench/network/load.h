@@ -37,6 +37,8 @@ class Load {
   void begin_all();
   void begin(Connection& connection, Lane lane);
   void settle(Connection& connection, Lane lane, const Turn& turn);
+  // For the plan's time, and on until the speech is warm.
+  void warm_up();
   // Serves the connections until then, or until no lane awaits anything.
   void serve_until(Instant end);
   void serve(std::size_t index);

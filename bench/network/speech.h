@@ -90,6 +90,9 @@ class Speech {
   [[nodiscard]] virtual std::vector<std::string> preparations() const { return {}; }
   virtual void take_preparation(std::string_view /*reply*/) {}
 
+  // Whether the peer has by now what a run is to find there; it is measured from then on.
+  [[nodiscard]] virtual bool is_warm() const { return true; }
+
   // Asks at least once.
   virtual void begin(Lane lane, Turn& turn) = 0;
   // Asks on, ends the cycle, or does neither as long as the lane has other replies to come.
