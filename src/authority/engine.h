@@ -371,6 +371,7 @@ class Engine final : private Journal::Listener {
 
   // --- upkeep.cc: time ---
   // How many things it did; 0: nothing is due.
+  [[nodiscard]] std::size_t due_slice() const TENURE_REQUIRES(mutex_);
   std::size_t do_next_due() TENURE_REQUIRES(mutex_);
   std::size_t forget_some() TENURE_REQUIRES(mutex_);
   bool end_one_wait() TENURE_REQUIRES(mutex_);
@@ -438,7 +439,8 @@ class Engine final : private Journal::Listener {
   absl::btree_set<std::pair<Instant, std::string>> promotions_ TENURE_GUARDED_BY(mutex_);
   absl::btree_map<std::string, Instant, std::less<>> promotion_of_ TENURE_GUARDED_BY(mutex_);
   SeenWorkers workers_ TENURE_GUARDED_BY(mutex_);
-  Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;  // what run_due last said
+  Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;      // what run_due last said,
+  std::optional<std::uint64_t> kept_ TENURE_GUARDED_BY(mutex_);  // and how many things had been kept by then
   std::function<void()> wake_ TENURE_GUARDED_BY(mutex_);
   std::function<void(const Failure& failure)> tell_failure_ TENURE_GUARDED_BY(mutex_);
   // What records have set free for those who wait, and who has not been served yet.

@@ -199,6 +199,7 @@ void Engine::forget_soft_state() {
   ended_tasks_.clear();
   fences_.clear();
   promised_due_ = kNever;
+  kept_.reset();
 }
 
 }  // namespace tenure

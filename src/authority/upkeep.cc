@@ -9,8 +9,10 @@
 namespace tenure {
 namespace {
 
-// Things that one call of run_due does: well below a millisecond's worth.
+// Things that one call of run_due does: well below a millisecond's worth,
 constexpr std::size_t kDueSlice = 128;
+// and so many more for each that requests ended since the last one: however many end, forgetting is faster.
+constexpr std::size_t kDueForEachKept = 2;
 // Soft state, so it has a limit of its own.
 constexpr std::size_t kSessionsMax = 1'000'000;
 
@@ -33,17 +35,24 @@ Instant Engine::run_due() {
     }
     stamp();
     serve();
+    const std::size_t slice = due_slice();
     std::size_t done = 0;
-    while (done < kDueSlice && all_served()) {
+    while (done < slice && all_served()) {
       const std::size_t more = do_next_due();
       if (more == 0) break;
       done += more;
       serve();
     }
-    next = done >= kDueSlice ? now_ : next_due();
+    next = done >= slice ? now_ : next_due();
     promised_due_ = next;
+    kept_ = state_->kept();
   });
   return next;
+}
+
+std::size_t Engine::due_slice() const {
+  const std::uint64_t kept = state_->kept();
+  return kDueSlice + kDueForEachKept * (kept - kept_.value_or(kept));
 }
 
 std::size_t Engine::do_next_due() {

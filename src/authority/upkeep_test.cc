@@ -142,6 +142,21 @@ TEST(RunDueTest, OfManyAFewTooManyAreKeptAWhile) {
   EXPECT_TRUE(world.get(GetTask{tasks[2]}).has_value());
 }
 
+// Rounds are as long as there is work for them: at a bounded number for each, many requests would fill the memory.
+TEST(RunDueTest, HoweverManyEndedBetweenTwoCallsForgettingKeepsUp) {
+  constexpr std::size_t kKept = 100;
+  World world(Settings{.retention_count = kKept});
+  world.engine->run_due();
+  std::vector<std::string> tasks;
+  for (std::size_t i = 0; i < 1000 + kKept; ++i) {
+    tasks.push_back(world.submit("q"));
+    world.get(TaskKill{tasks.back(), "reason"});
+  }
+  EXPECT_LT(world.now(), world.engine->run_due()) << "nothing is left to be done at once";
+  EXPECT_FALSE(world.get(GetTask{tasks[999]}).has_value());
+  EXPECT_TRUE(world.get(GetTask{tasks[1000]}).has_value());
+}
+
 TEST(RunDueTest, ForgetsTheOldestBeyondTheBytesAtOnce) {
   World world(Settings{.retention_bytes = 10'000});
   const std::string payload(8'000, 'x');

@@ -42,6 +42,8 @@ class Archive {
   [[nodiscard]] Keepsake* oldest() const { return oldest_; }
   [[nodiscard]] std::uint64_t count() const { return added_ - dropped_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  // How many were ever added.
+  [[nodiscard]] std::uint64_t added() const { return added_; }
 
   // By its order, not by who else is here: a snapshot is made with few of them present.
   [[nodiscard]] bool is_oldest(const Keepsake& keepsake) const { return keepsake.kept_order == dropped_ + 1; }

@@ -41,6 +41,11 @@ class State {
   // The same digest made anew from every entity; slow, for proof.
   [[nodiscard]] Digest recompute_digest() const;
 
+  // How many things were ever kept, to be forgotten in time.
+  [[nodiscard]] std::uint64_t kept() const {
+    return tasks_.archive().added() + work_.archive().added() + locks_.archive().added();
+  }
+
   // --- portraits: what a snapshot keeps ---
   // Calls visit(Portrait) for every entity; owners before their parts.
   void visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) const;
