@@ -151,6 +151,7 @@ class Cable : public std::enable_shared_from_this<Cable> {
       std::string bytes;
       wire::RespWriter out(bytes, wire::Protocol::kResp3);
       wire::write_greeting(out, number_);
+      out.finish();
       say(std::move(bytes));
     } else if constexpr (wire::BookRequest<R> && !std::is_same_v<R, ListWorkers>) {
       letter->request = wire::engine_request(request);
@@ -176,6 +177,7 @@ class Cable : public std::enable_shared_from_this<Cable> {
     std::string bytes;
     wire::RespWriter out(bytes, wire::Protocol::kResp3);
     std::visit([&](const auto& any) { wire::write_result(out, any); }, reply);
+    out.finish();
     if (all_.breaks()) cut();
     say(std::move(bytes));
     after(Millis{0}, [this] {

@@ -34,6 +34,7 @@ class NotedEntropy final : public Entropy {
  public:
   explicit NotedEntropy(std::uint64_t seed) : entropy_(seed) {}
   std::uint64_t next() override { return draws_.emplace_back(entropy_.next()); }
+  std::uint64_t next_ahead() override { return draws_.emplace_back(entropy_.next_ahead()); }
   // Those since the last time.
   std::vector<std::uint64_t> take() { return std::exchange(draws_, {}); }
 
@@ -48,6 +49,7 @@ class RepeatedEntropy final : public Entropy {
   explicit RepeatedEntropy(const std::vector<std::uint64_t>& draws) : draws_(draws) {}
   // Behind the last one zeros: whoever asks for more decides differently, and that is seen.
   std::uint64_t next() override { return given_ < draws_.size() ? draws_[given_++] : 0; }
+  std::uint64_t next_ahead() override { return next(); }
 
  private:
   const std::vector<std::uint64_t>& draws_;

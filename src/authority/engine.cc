@@ -115,8 +115,7 @@ Moment Engine::moment() {
           .settings = settings_,
           .state_bytes = state_->bytes(),
           .has_room = ports_.journal.has_room(),
-          .scratch = scratch_,
-          .next_task_id = next_task_id_};
+          .scratch = scratch_};
 }
 
 // --- a request's way ---

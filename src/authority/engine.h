@@ -404,7 +404,6 @@ class Engine final : private Journal::Listener {
   std::string oldest_ TENURE_GUARDED_BY(mutex_);                                    // the node that knows no more
   Instant now_ TENURE_GUARDED_BY(mutex_);
   std::string scratch_ TENURE_GUARDED_BY(mutex_);
-  std::string next_task_id_ TENURE_GUARDED_BY(mutex_);
   std::string payload_ TENURE_GUARDED_BY(mutex_);
   std::uint64_t appended_ TENURE_GUARDED_BY(mutex_) = 0;     // the last frame given to the journal
   std::uint64_t undigested_ TENURE_GUARDED_BY(mutex_) = 0;   // frames since the last digest

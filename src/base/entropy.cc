@@ -7,6 +7,12 @@
 
 namespace tenure {
 
+std::uint64_t Entropy::next_ahead() {
+  const std::uint64_t number = coming_ ? *coming_ : next();
+  coming_ = next();
+  return number;
+}
+
 std::uint64_t SystemEntropy::next() {
   if (left_ == 0) {
     // getrandom gives up to 256 bytes whole; longer requests may be cut short by a signal.

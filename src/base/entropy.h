@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace tenure {
 
@@ -11,6 +12,13 @@ class Entropy {
  public:
   virtual ~Entropy() = default;
   virtual std::uint64_t next() = 0;
+
+  // As next, but drawn one ahead: coming() is what it will answer the next time, once it has answered.
+  virtual std::uint64_t next_ahead();
+  [[nodiscard]] std::uint64_t coming() const { return coming_.value_or(0); }
+
+ private:
+  std::optional<std::uint64_t> coming_;
 };
 
 // Unguessable bits from the system, fetched in blocks: one getrandom call a token would cost more than the decision.

@@ -27,6 +27,17 @@ TEST(EntropyTest, SeededNumbersAreThoseOfSplitmix64) {
   EXPECT_EQ(9817491932198370423U, entropy.next());
 }
 
+TEST(EntropyTest, WhatIsDrawnAheadIsWhatComes) {
+  SeededEntropy entropy(1234567);
+  EXPECT_EQ(6457827717110365317U, entropy.next_ahead());
+  EXPECT_EQ(3203168211198807973U, entropy.coming());
+  EXPECT_EQ(9817491932198370423U, entropy.next());
+  EXPECT_EQ(3203168211198807973U, entropy.next_ahead());
+  const std::uint64_t coming = entropy.coming();
+  EXPECT_NE(3203168211198807973U, coming);
+  EXPECT_EQ(coming, entropy.next_ahead());
+}
+
 TEST(EntropyTest, TheSystemsNumbersDoNotRepeat) {
   SystemEntropy one;
   SystemEntropy other;

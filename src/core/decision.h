@@ -58,7 +58,6 @@ struct Moment {
   std::uint64_t state_bytes;  // of all books
   bool has_room;              // in the journal, for more than finishing what was begun
   std::string& scratch;       // text made by the decision that its records view: a new task's id
-  std::string& next_task_id;  // drawn ahead, so that where it will be looked for has been fetched by then
 };
 
 // Most decisions make one record: it needs no memory of its own.

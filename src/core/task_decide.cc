@@ -37,14 +37,17 @@ Millis backoff_after(const Task& task, std::uint64_t bits) {
 
 }  // namespace
 
-// A made id begins with the number of its partition, so that a report, which names no queue, can be routed.
+// A made id begins with the number of its partition, so that a report, which names no queue, can be routed. Its number
+// is drawn one task ahead: where the next one will be looked for is fetched meanwhile.
 void TaskBook::make_id(const Moment& moment) const {
-  do {
-    moment.scratch.swap(moment.next_task_id);
-    moment.next_task_id.assign("0-################");
-    write_hex16(moment.entropy.next(), moment.next_task_id.data() + 2);
-  } while (moment.scratch.empty() || find(moment.scratch) != nullptr);
-  tasks_.fetch(hash_of(moment.next_task_id));
+  std::string& id = moment.scratch;
+  id.assign("0-################");
+  const auto write = [&id](std::uint64_t number) { write_hex16(number, id.data() + 2); };
+  const std::uint64_t number = moment.entropy.next_ahead();
+  write(moment.entropy.coming());
+  tasks_.fetch(hash_of(id));
+  write(number);
+  while (find(id) != nullptr) write(moment.entropy.next_ahead());
 }
 
 Verdict<Submitted> TaskBook::create(record::TaskCreated record, std::optional<std::string_view> id,

@@ -41,7 +41,7 @@ class Ledger {
   [[nodiscard]] WorkBook& work() { return live_.work(); }
   [[nodiscard]] LockBook& locks() { return live_.locks(); }
   [[nodiscard]] const State& shadow() const { return *shadow_; }
-  [[nodiscard]] Moment moment() { return {now, entropy_, settings, live_.bytes(), has_room, scratch_, next_task_id_}; }
+  [[nodiscard]] Moment moment() { return {now, entropy_, settings, live_.bytes(), has_room, scratch_}; }
 
   // Decides the request and writes its records; the answer.
   template <class Request>
@@ -89,7 +89,6 @@ class Ledger {
   const std::uint64_t prove_every_;
   SeededEntropy entropy_;
   std::string scratch_;
-  std::string next_task_id_;
   State live_;
   std::unique_ptr<State> shadow_ = std::make_unique<State>();
   // The last snapshot, and the records since.

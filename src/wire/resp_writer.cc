@@ -1,6 +1,7 @@
 #include "wire/resp_writer.h"
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/text.h"
 
 namespace tenure::wire {
@@ -29,6 +30,8 @@ char* write_short_text(char* at, std::string_view bytes) {
 }
 
 }  // namespace
+
+RespWriter::~RespWriter() { TENURE_CHECK(used_ == 0, "a reply was not finished, {} bytes of it are missing", used_); }
 
 void RespWriter::finish() {
   out_.append(room_, used_);

@@ -32,7 +32,7 @@ class RespWriter {
   RespWriter(std::string& out, Protocol protocol) : out_(out), protocol_(protocol) {}
   RespWriter(const RespWriter&) = delete;
   RespWriter& operator=(const RespWriter&) = delete;
-  ~RespWriter() = default;
+  ~RespWriter();
 
   [[nodiscard]] Protocol protocol() const { return protocol_; }
   void finish();
