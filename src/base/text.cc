@@ -105,8 +105,8 @@ bool every_sequence(std::string_view text, Accept accept) {
 }
 
 // Eight digits at a time, each in a byte of one word, the first in the lowest: a division by 10,000 makes two numbers
-// of it, which are divided by 100 together, and the four of that by 10. A product stands in for each division, exact for
-// numbers as small as these.
+// of it, which are divided by 100 together, and the four of that by 10. A product stands in for each division, exact
+// for numbers as small as these.
 constexpr std::uint64_t kEightDigits = 100'000'000;
 
 std::uint64_t eight_digits(std::uint64_t below) {
