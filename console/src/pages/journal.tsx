@@ -100,6 +100,11 @@ function useRate(heard: number): number {
   return before.current.rate;
 }
 
+function emptyTitle(heard: number, isListening: boolean): string {
+  if (heard) return "No record that has come passes the filter.";
+  return isListening ? "No record has come since this page was opened." : "Records do not come yet.";
+}
+
 export function Journal() {
   const [book, setBook] = useState("");
   const [text, setText] = useState("");
@@ -107,6 +112,7 @@ export function Journal() {
   void beat.value;
   const reel = useReel(book, text.toLowerCase());
   const speed = useRate(reel.heard);
+  const isListening = streaming.value === "on";
   const rows = frozen?.rows.filter((each) => passes(each.told, book, text.toLowerCase())) ?? reel.newest(SHOWN);
   if (streaming.value === "refused") {
     return (
@@ -118,7 +124,7 @@ export function Journal() {
   }
   return (
     <>
-      <Title beside={<span class="note">{rate(speed)} records/s</span>}>Journal</Title>
+      <Title beside={<span class="note">{isListening ? `${rate(speed)} records/s` : "connecting"}</span>}>Journal</Title>
       <form class="search" role="search" onSubmit={(event) => event.preventDefault()}>
         <label class="field inline">
           <span>Book</span>
@@ -154,7 +160,7 @@ export function Journal() {
             ))}
           </Table>
         ) : (
-          <Empty title={reel.heard ? "No record that has come passes the filter." : "No record has come since this page was opened."}>
+          <Empty title={emptyTitle(reel.heard, isListening)}>
             <p>
               Records appear here once they are durable. What happened before is in the data folder: <code>tenure journal dump FOLDER</code> tells it.
               {" "}<code>tenure demo --live</code> makes something happen.
