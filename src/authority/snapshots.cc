@@ -115,13 +115,13 @@ Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::
   const auto fetch = [&](std::string_view prefix, const NextSnapshot::VisitPair& visit) -> Result<Done> {
     return base == nullptr ? Done{} : base->visit(prefix, visit);
   };
-  NextSnapshot next(fetch, base == nullptr ? State().digest() : digest_in(base->digest()));
+  NextSnapshot next(fetch);
   const bool is_small = base == nullptr || base->pairs() <= sequence - since.after;
   auto done = is_small ? next.take_all() : journal.read(since, [&](const Frame& frame) -> Result<Done> {
     if (auto going = go_on(stop); !going) return going;
     return next.foresee(frame.sequence, frame.payload);
   });
-  // The last of these frames compares the digest.
+  // The last of these frames has the digest.
   if (done) {
     done = journal.read(since, [&](const Frame& frame) -> Result<Done> {
       if (auto going = go_on(stop); !going) return going;

@@ -200,7 +200,7 @@ class RequestMemories {
     memory->answer = std::move(answer);
     table_.insert(*memory, hash_of(mark->id));
     archive_.add(*memory, now, sizeof(Memory) + memory->id.size() + memory->answer.bytes());
-    common_.put_in(digest_of(Entity::kRequest, *memory));
+    common_.put_in(Entity::kRequest, *memory);
   }
 
   // From a snapshot.
@@ -212,7 +212,7 @@ class RequestMemories {
     memory->answer = std::move(answer);
     table_.insert(*memory, hash_of(from.id));
     archive_.restore(*memory, from.kept, sizeof(Memory) + memory->id.size() + memory->answer.bytes());
-    common_.put_in(digest_of(Entity::kRequest, *memory));
+    common_.put_in(Entity::kRequest, *memory);
     return nullptr;
   }
 
@@ -227,11 +227,11 @@ class RequestMemories {
   // Changes an answer that is there; change(Answer&).
   template <class Change>
   void amend(Memory& memory, const Change& change) {
-    common_.take_out(digest_of(Entity::kRequest, memory));
+    common_.take_out(Entity::kRequest, memory);
     const std::uint64_t before = memory.answer.bytes();
     change(memory.answer);
     archive_.grow(memory, memory.answer.bytes() - before);
-    common_.put_in(digest_of(Entity::kRequest, memory));
+    common_.put_in(Entity::kRequest, memory);
   }
 
   // The oldest keepsake, if it is this request; the archive lets go of it.
@@ -240,7 +240,7 @@ class RequestMemories {
     if (memory == nullptr) return "the request must be remembered";
     if (!archive_.is_oldest(*memory)) return "what is forgotten must be the oldest";
     archive_.drop(*memory);
-    common_.take_out(digest_of(Entity::kRequest, *memory));
+    common_.take_out(Entity::kRequest, *memory);
     table_.remove(*memory);
     delete memory;
     return nullptr;

@@ -16,8 +16,8 @@
 
 namespace tenure {
 
-// What the books have in common: the counters, and the sum of their entities' hashes that every `apply` keeps true. One
-// thread.
+// What the books have in common: the counters, and the sum of their entities' hashes that every `apply` keeps true,
+// unless it is told to stop. One thread.
 class Common {
  public:
   [[nodiscard]] Fence fence() const { return fence_; }
@@ -32,10 +32,22 @@ class Common {
     fence_ = fence;
     tasks_created_ = tasks_created;
   }
-  void set_entities(Digest sum) { entities_ = sum; }
   [[nodiscard]] std::uint64_t tasks_created() const { return tasks_created_; }
 
-  void put_in(Digest entity) { entities_ += entity; }
+  [[nodiscard]] bool is_summing() const { return is_summing_; }
+  void stop_summing() { is_summing_ = false; }
+  // Answers the entity's hash, for those that keep it to take it out again.
+  template <class T>
+  Digest put_in(Entity kind, const T& entity) {
+    if (!is_summing_) return {};
+    const Digest digest = digest_of(kind, entity);
+    entities_ += digest;
+    return digest;
+  }
+  template <class T>
+  void take_out(Entity kind, const T& entity) {
+    if (is_summing_) entities_ -= digest_of(kind, entity);
+  }
   void take_out(Digest entity) { entities_ -= entity; }
 
   template <class V>
@@ -48,6 +60,7 @@ class Common {
   Fence fence_;
   std::uint64_t tasks_created_ = 0;
   Digest entities_;
+  bool is_summing_ = true;
 };
 
 // Everything a decision may depend on beside the state and the request. Made by the authority, once for each decision.

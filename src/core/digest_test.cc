@@ -248,8 +248,8 @@ std::size_t fields_of(const T& entity) {
 }
 
 TEST(DigestTest, EveryMemberOfASimpleEntityIsAField) {
-  const auto& [a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, digest] = Attempt{};
-  static_cast<void>(std::tie(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, digest));  // the last is derived
+  const auto& [a1, a2, a3, a4, a5, a6, summed, a7, a8, a9, a10, a11, digest] = Attempt{};
+  static_cast<void>(std::tie(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, summed, digest));  // these two are derived
   EXPECT_EQ(11U, fields_of(Attempt{}));
   const auto& [b1, b2, b3] = BacklogEntry{};
   static_cast<void>(std::tie(b1, b2, b3));
@@ -260,6 +260,28 @@ TEST(DigestTest, EveryMemberOfASimpleEntityIsAField) {
   const auto& [l1, l2] = LockAnswer{};
   static_cast<void>(std::tie(l1, l2));
   EXPECT_EQ(2U, fields_of(LockAnswer{}));
+}
+
+// More than wait in line; some change when they are in the digest, some when they are not yet, and some go.
+TEST(DigestTest, WhatWaitsInALongLineIsInTheDigestOnce) {
+  constexpr std::uint64_t kTasks = 5 * LateSum<Task>::kMost / 2;
+  State state;
+  std::uint64_t fences = 0;
+  const auto apply = [&](const Record& record) { ASSERT_EQ(nullptr, state.apply(Instant{1}, record)); };
+  for (std::uint64_t i = 0; i < kTasks; ++i) apply(created("T" + std::to_string(i)));
+  for (std::uint64_t i = 0; i < kTasks; i += 3) {
+    const std::string id = "T" + std::to_string(i);
+    const Token token = token_of(++fences);
+    apply(granted(id, token, 1, Instant{100}));
+    if (i % 2 == 0) apply(record::TaskCompleted{id, token, "result"});
+  }
+  for (std::uint64_t i = 0; i < 10; ++i) apply(record::Forgotten{Remembered::kTask, "T" + std::to_string(6 * i)});
+  const Digest digest = state.digest();
+  EXPECT_EQ(state.recompute_digest(), digest);
+  EXPECT_EQ(digest, state.digest());
+  apply(granted("T1", token_of(++fences), 1, Instant{100}));
+  EXPECT_NE(digest, state.digest());
+  EXPECT_EQ(state.recompute_digest(), state.digest());
 }
 
 TEST(DigestTest, APayloadThatDiffersInOneByteIsAnotherState) {

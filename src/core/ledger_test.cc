@@ -8,16 +8,20 @@
 
 namespace tenure {
 
-Ledger::Ledger(std::uint64_t seed, std::uint64_t prove_every) : prove_every_(prove_every), entropy_(seed) {}
+Ledger::Ledger(std::uint64_t seed, std::uint64_t prove_every)
+    : prove_every_(prove_every), dice_(seed), entropy_(seed) {}
 
 void Ledger::mirror(std::string_view bytes) {
   ++written_;
   since_.emplace_back(now, bytes);
   const auto replayed = replay_frame(*shadow_, written_, now, bytes);
   ASSERT_TRUE(replayed.has_value()) << replayed.error().message;
-  ASSERT_EQ(live_.digest(), shadow_->digest()) << "after record " << written_;
   ASSERT_EQ(live_.bytes(), shadow_->bytes()) << "after record " << written_;
-  if (written_ % prove_every_ != 0) return;
+  // Not asked after every record, so that what is late changes again, or goes.
+  const bool is_proof = written_ % prove_every_ == 0;
+  if (!is_proof && !dice_.one_in(4)) return;
+  ASSERT_EQ(live_.digest(), shadow_->digest()) << "after record " << written_;
+  if (!is_proof) return;
   ASSERT_EQ(live_.digest(), live_.recompute_digest()) << "after record " << written_;
   ASSERT_EQ(shadow_->digest(), shadow_->recompute_digest()) << "after record " << written_;
   // Costs the whole state each time: later, when states are larger, not after every record.
@@ -60,7 +64,7 @@ void Ledger::prove_snapshots() {
     }
     return Done{};
   };
-  NextSnapshot next(fetch, snapshot_digest_);
+  NextSnapshot next(fetch);
   for (const auto& [stamp, bytes] : since_) {
     const auto foreseen = next.foresee(written_, bytes);
     ASSERT_TRUE(foreseen.has_value()) << foreseen.error().message;
@@ -69,8 +73,7 @@ void Ledger::prove_snapshots() {
     const auto replayed = next.replay(written_, stamp, bytes);
     ASSERT_TRUE(replayed.has_value()) << replayed.error().message;
   }
-  ASSERT_EQ(live_.digest(), next.digest()) << "of the next snapshot, after record " << written_;
-  NextSnapshot whole(fetch, snapshot_digest_);
+  NextSnapshot whole(fetch);
   ASSERT_TRUE(whole.take_all()) << "after record " << written_;
   for (const auto& [stamp, bytes] : since_) ASSERT_TRUE(whole.replay(written_, stamp, bytes)) << written_;
   const auto whole_pairs = whole.pairs();
@@ -81,7 +84,6 @@ void Ledger::prove_snapshots() {
   SnapshotSum sum(1 + written_ % 3);
   for (const auto& [key, value] : snapshot_) ASSERT_TRUE(sum.add(key, value));
   ASSERT_EQ(live_.digest(), sum.digest()) << "summed up, after record " << written_;
-  snapshot_digest_ = live_.digest();
   since_.clear();
 }
 

@@ -78,26 +78,26 @@ LostLease& LockBook::insert_lost(Token token, std::uint64_t name_hash, LostCause
 void LockBook::remember_lost(const Lock& lock, LostCause cause, Instant stamp) {
   LostLease& lost = insert_lost(lock.token, lock.name_hash, cause);
   archive_.add(lost, stamp, lost.bytes());
-  common_.put_in(digest_of(Entity::kLostLease, lost));
+  common_.put_in(Entity::kLostLease, lost);
 }
 
 void LockBook::bind(Lock& lock) {
   BoundLocks& bound = bound_[std::string(lock.session())];
-  if (bound.count > 0) common_.take_out(digest_of(Entity::kSession, bound));
+  if (bound.count > 0) common_.take_out(Entity::kSession, bound);
   bound.session = lock.session();
   bound.grace = lock.grace;
   ++bound.count;
   bound.locks[lock.token.fence] = &lock;
-  common_.put_in(digest_of(Entity::kSession, bound));
+  common_.put_in(Entity::kSession, bound);
 }
 
 void LockBook::unbind(const Lock& lock) {
   const auto found = bound_.find(lock.session());
   BoundLocks& bound = found->second;
-  common_.take_out(digest_of(Entity::kSession, bound));
+  common_.take_out(Entity::kSession, bound);
   bound.locks.erase(lock.token.fence);
   if (--bound.count > 0) {
-    common_.put_in(digest_of(Entity::kSession, bound));
+    common_.put_in(Entity::kSession, bound);
   } else {
     bound_.erase(found);
   }
@@ -224,7 +224,7 @@ Broken LockBook::forget_lost(std::string_view token) {
   if (lost == nullptr) return "the lost lease must be remembered";
   if (!archive_.is_oldest(*lost)) return "what is forgotten must be the oldest";
   archive_.drop(*lost);
-  common_.take_out(digest_of(Entity::kLostLease, *lost));
+  common_.take_out(Entity::kLostLease, *lost);
   lost_.remove(*lost);
   delete lost;
   return nullptr;

@@ -19,6 +19,7 @@
 #include "core/archive.h"
 #include "core/deadlines.h"
 #include "core/decision.h"
+#include "core/late_sum.h"
 #include "core/lock_watch.h"
 #include "core/record.h"
 
@@ -27,7 +28,7 @@ namespace tenure {
 // A lock that is held: one allocation, this and behind it its texts.
 struct Lock : TableLink<Lock> {
   std::uint64_t name_hash = 0;
-  Digest digest;  // its own part of the state's, so that freeing need not make it anew
+  Digest digest;  // its own part of the state's if it is not late, so that freeing need not make it anew
   Token token;
   Instant granted_at;
   Instant expires_at;
@@ -35,6 +36,7 @@ struct Lock : TableLink<Lock> {
   Millis grace{0};
   Alarm alarm;
   std::uint32_t holds = 1;
+  std::uint32_t late = kNotLate;
   bool has_user = false;
   bool is_bound = false;
 
@@ -219,6 +221,10 @@ class LockBook {
     for (const auto& [session, bound] : bound_) visit(Entity::kSession, bound);
     requests_.visit_all([&](const auto& memory) { visit(Entity::kRequest, memory); });
   }
+  // Adds those to the digest that are late.
+  void sum_up() const {
+    late_.clear([this](Lock& lock) { lock.digest = common_.put_in(Entity::kLock, lock); });
+  }
 
  private:
   // As Forgotten names it.
@@ -230,10 +236,12 @@ class LockBook {
   [[nodiscard]] LostLease* find_lost(Token token) const;
   [[nodiscard]] Broken check_holder(const Lock* lock, Token token, Instant stamp) const;
   [[nodiscard]] Lock* find_mutable(const LockName& name) const { return const_cast<Lock*>(find(name)); }
-  void changing(const Lock& lock) { common_.take_out(lock.digest); }
+  // `changing` takes the lock's hash out of the digest; after `changed` it is late.
+  void changing(Lock& lock) {
+    if (!late_.leave(lock)) common_.take_out(lock.digest);
+  }
   void changed(Lock& lock) {
-    lock.digest = digest_of(Entity::kLock, lock);
-    common_.put_in(lock.digest);
+    if (common_.is_summing() && late_.join(lock)) sum_up();
   }
   void bind(Lock& lock);
   void unbind(const Lock& lock);
@@ -247,6 +255,7 @@ class LockBook {
   Archive archive_;
   RequestMemories<LockAnswer> requests_;
   Table<Lock> locks_;
+  mutable LateSum<Lock> late_;
   Table<LostLease> lost_;
   Deadlines<Lock> expiries_;
   absl::btree_map<std::string, BoundLocks, std::less<>> bound_;  // by session

@@ -63,7 +63,7 @@ Broken LockBook::load(const portrait::LostLease& from) {
   if (find_lost(from.token) != nullptr) return "a lost lease must be new";
   LostLease& lost = insert_lost(from.token, from.name_hash, from.cause);
   archive_.restore(lost, from.kept, lost.bytes());
-  common_.put_in(digest_of(Entity::kLostLease, lost));
+  common_.put_in(Entity::kLostLease, lost);
   return nullptr;
 }
 
@@ -73,7 +73,7 @@ Broken LockBook::load(const portrait::Session& from) {
   bound.session = from.session;
   bound.grace = from.grace;
   bound.count = from.locks;
-  common_.put_in(digest_of(Entity::kSession, bound));
+  common_.put_in(Entity::kSession, bound);
   return nullptr;
 }
 

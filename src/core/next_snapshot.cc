@@ -71,9 +71,6 @@ Result<Done> NextSnapshot::take_all() {
   has_begun_ = has_all_ = true;
   auto fetched = fetch("");
   state_.finish_loading();
-  if (fetched && state_.digest() != last_digest_) {
-    fetched = fail_with(ErrorCode::kInvalid, "the last snapshot: expected the digest of what it holds, found another");
-  }
   return fetched;
 }
 
@@ -91,7 +88,6 @@ Result<Done> NextSnapshot::foresee(std::uint64_t sequence, std::string_view payl
 Result<Done> NextSnapshot::begin() {
   has_begun_ = true;
   auto fetched = fetch(keys::counters());
-  state_.stand_for(last_digest_);
   std::vector<std::string> foreseen(present_.begin(), present_.end());
   std::ranges::sort(foreseen);
   for (const std::string& key : foreseen) {

@@ -60,12 +60,20 @@ Broken State::apply(const record::FenceRaised& record) {
 }
 
 Broken State::apply(const record::DigestTaken& record) {
+  if (!common_.is_summing()) {
+    believed_ = record.digest;
+    return nullptr;
+  }
   if (record.digest != digest()) return "digest must equal the state's";
   ++digest_checks_;
   return nullptr;
 }
 
 Digest State::digest() const {
+  if (!common_.is_summing()) return believed_;
+  tasks_.sum_up();
+  work_.sum_up();
+  locks_.sum_up();
   Digest sum = common_.entities();
   visit_counters([&](Entity kind, const auto& counters) { sum += digest_of(kind, counters); });
   return sum;
@@ -92,13 +100,6 @@ void State::visit_portraits(absl::FunctionRef<void(const Portrait&)> visit) cons
 }
 
 Broken State::load(const Portrait& portrait) {
-  const Digest before = common_.entities();
-  const Broken broken = load_into_books(portrait);
-  if (is_partial_) common_.set_entities(before);
-  return broken;
-}
-
-Broken State::load_into_books(const Portrait& portrait) {
   return std::visit(
       [&]<class P>(const P& from) -> Broken {
         if constexpr (std::is_same_v<P, portrait::Task> || std::is_same_v<P, portrait::Attempt>) {
@@ -140,13 +141,6 @@ void State::finish_loading() {
   tasks_.finish_loading();
   work_.archive().sort();
   locks_.archive().sort();
-}
-
-void State::stand_for(Digest whole) {
-  is_partial_ = true;
-  Digest entities = whole;
-  visit_counters([&](Entity kind, const auto& counters) { entities -= digest_of(kind, counters); });
-  common_.set_entities(entities);
 }
 
 // --- replay ---

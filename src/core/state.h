@@ -55,9 +55,9 @@ class State {
   Broken load(const Portrait& portrait);
   // All are in.
   void finish_loading();
-  // With only those entities present that records will name: a snapshot's maker has few of them at a time. `load` then
-  // leaves the digest as it is, that of the whole state.
-  void stand_for(Digest whole);
+  // For the maker of a snapshot, who has few of the entities and proves what was made by adding it up: from now on the
+  // digest is what the last record said it was, and costs nothing.
+  void believe_digests() { common_.stop_summing(); }
 
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>
@@ -78,7 +78,6 @@ class State {
     visit(Entity::kLockArchive, locks_.archive());
   }
 
-  Broken load_into_books(const Portrait& portrait);
   Broken load(const portrait::Counters& from);
   Broken apply(const record::Forgotten& record);
   Broken apply(const record::FenceRaised& record);
@@ -90,7 +89,7 @@ class State {
   LockBook locks_;
   Instant last_stamp_;
   std::uint64_t digest_checks_ = 0;
-  bool is_partial_ = false;
+  Digest believed_;  // if it is not summed up here
 };
 
 // Decodes the records of one frame and applies them. The failure names the sequence number, the record and the

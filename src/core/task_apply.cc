@@ -57,22 +57,38 @@ std::uint64_t TaskBook::footprint(const Task& task) {
   return bytes;
 }
 
-void TaskBook::changing(const Task& task) {
-  common_.take_out(task.story == nullptr ? digest_of(Entity::kTask, task) : task.story->digest);
+void TaskBook::changing(Task& task) {
+  if (late_.leave(task)) {
+    // Nothing of it is in the digest.
+  } else if (task.story == nullptr) {
+    common_.take_out(Entity::kTask, task);
+  } else {
+    common_.take_out(task.story->digest);
+  }
   if (!is_terminal(task.state)) bytes_ -= footprint(task);
 }
 
-void TaskBook::changed(const Task& task) {
-  const Digest digest = digest_of(Entity::kTask, task);
-  if (task.story != nullptr) task.story->digest = digest;
-  common_.put_in(digest);
+void TaskBook::changed(Task& task) {
   if (!is_terminal(task.state)) bytes_ += footprint(task);
+  if (common_.is_summing() && late_.join(task)) sum_up();
 }
 
-void TaskBook::changing(const Attempt& attempt) { common_.take_out(attempt.digest); }
-void TaskBook::changed(Attempt& attempt) {
-  attempt.digest = digest_of(Entity::kAttempt, attempt);
-  common_.put_in(attempt.digest);
+void TaskBook::changing(Attempt& attempt) {
+  if (attempt.is_summed) common_.take_out(attempt.digest);
+  attempt.is_summed = false;
+}
+
+void TaskBook::sum_up() const {
+  late_.clear([this](Task& task) {
+    const Digest digest = common_.put_in(Entity::kTask, task);
+    if (task.story == nullptr) return;
+    task.story->digest = digest;
+    for (Attempt& attempt : task.story->attempts) {
+      if (attempt.is_summed) continue;
+      attempt.digest = common_.put_in(Entity::kAttempt, attempt);
+      attempt.is_summed = true;
+    }
+  });
 }
 
 Story& TaskBook::story_of(Task& task) {
@@ -93,7 +109,6 @@ void TaskBook::end_attempt(Task& task, AttemptOutcome outcome, std::string_view 
   attempt.outcome = outcome;
   attempt.ended_at = stamp;
   attempt.reason = reason;
-  changed(attempt);
   give_up_lease(*task.story);
 }
 
@@ -174,7 +189,6 @@ Broken TaskBook::apply(const record::LeaseGranted& record, Instant stamp) {
                             .ended_at = {},
                             .worker = std::string(record.worker_id),
                             .reason = {}});
-  changed(story.attempts.back());
   story.expires_at = record.lease_expiry;
   story.window_ends_at = record.window_ends_at.value_or(stamp + Millis{task->window_ms});
   story.lease_time = record.lease_time.value_or(record.lease_expiry - stamp);
@@ -210,7 +224,6 @@ Broken TaskBook::apply(const record::LeaseExtended& record, Instant stamp) {
   changing(task.current());
   task.story->expires_at = record.new_lease_expiry;
   ++task.current().extensions;
-  changed(task.current());
   changed(task);
   return nullptr;
 }
@@ -244,9 +257,7 @@ Broken TaskBook::apply(const record::TaskFailed& record, Instant stamp) {
   changing(*task);
   unplace(*task);
   end_attempt(*task, AttemptOutcome::kFailed, record.failure_reason, stamp);
-  changing(task->current());
   task->current().retried = next == TaskState::kWaiting;
-  changed(task->current());
   ++task->failures;
   set_reason(*task, record.failure_reason);
   if (next == TaskState::kFailed) {
@@ -274,7 +285,6 @@ Broken TaskBook::apply(const record::TaskCancelled& record, Instant /*stamp*/) {
   if (claimed != nullptr) {
     changing(*claimed);
     ++claimed->late;
-    changed(*claimed);
   } else {
     ++story.late_unknown;
   }
@@ -317,7 +327,7 @@ Broken TaskBook::apply(const record::QueuePaused& record, Instant /*stamp*/) {
   Queue& queue = queue_of(record.queue);
   if (queue.paused) return "queue must not be paused";
   queue.paused = true;
-  common_.put_in(digest_of(Entity::kPausedQueue, queue));
+  common_.put_in(Entity::kPausedQueue, queue);
   return nullptr;
 }
 
@@ -325,7 +335,7 @@ Broken TaskBook::apply(const record::QueueResumed& record, Instant /*stamp*/) {
   const Queue* found = find_queue(record.queue);
   if (found == nullptr || !found->paused) return "queue must be paused";
   Queue& queue = queue_of(record.queue);
-  common_.take_out(digest_of(Entity::kPausedQueue, queue));
+  common_.take_out(Entity::kPausedQueue, queue);
   queue.paused = false;
   drop_if_empty(queue);
   return nullptr;
@@ -337,7 +347,7 @@ Broken TaskBook::forget_task(std::string_view task_id) {
   if (!is_terminal(task->state) || !archive_.is_oldest(*task->story)) return "what is forgotten must be the oldest";
   archive_.drop(*task->story);
   changing(*task);
-  for (const Attempt& attempt : task->story->attempts) changing(attempt);
+  for (Attempt& attempt : task->story->attempts) changing(attempt);
   unplace(*task);
   tasks_.remove(*task);
   Queue& queue = *task->queue;

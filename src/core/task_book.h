@@ -22,6 +22,7 @@
 #include "core/archive.h"
 #include "core/deadlines.h"
 #include "core/decision.h"
+#include "core/late_sum.h"
 #include "core/record.h"
 
 namespace tenure {
@@ -43,12 +44,13 @@ struct Attempt {
   std::uint32_t late = 0;
   AttemptOutcome outcome = AttemptOutcome::kLeased;
   bool retried = false;  // a failure that sent the task back to WAITING
+  bool is_summed = false;
   Token token;
   Instant granted_at;
   Instant ended_at;
   std::string worker;
   std::string reason;
-  Digest digest{};  // its own part of the state's, so that it need not be made anew to be taken out
+  Digest digest{};  // if it is summed, its own part of the state's, so that it need not be made anew to be taken out
 
   template <class V>
   void fields(V&& visit) const {
@@ -77,7 +79,7 @@ struct Story : Keepsake, TableLink<Story> {
   explicit Story(Task& of) : Keepsake(Remembered::kTask), task(of) {}
 
   Task& task;
-  Digest digest;  // the task's part of the state's
+  Digest digest;  // the task's part of the state's, if it is not late
   Alarm alarm;
   Instant expires_at;  // these four are the current lease's
   Instant window_ends_at;
@@ -144,6 +146,7 @@ struct Task : TableLink<Task> {
   std::uint32_t payload_size = 0;
   std::uint8_t key_size = 0;
   bool has_key = false;
+  std::uint32_t late = kNotLate;
 
   static Task* make(std::string_view id, std::string_view payload, std::optional<std::string_view> key);
   static void destroy(Task* task);
@@ -323,6 +326,8 @@ class TaskBook {
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>
   void visit_entities(const Visit& visit) const;
+  // Adds those to the digest that are late.
+  void sum_up() const;
 
  private:
   // As Forgotten names it.
@@ -345,11 +350,11 @@ class TaskBook {
   // What `apply` uses.
   Task* find_mutable(std::string_view task_id) { return const_cast<Task*>(find(task_id)); }
   Task* first_expired(Queue& queue, Instant now);
-  // `changing` takes the task's hash out of the digest, `changed` puts it back.
-  void changing(const Task& task);
-  void changed(const Task& task);
-  void changing(const Attempt& attempt);
-  void changed(Attempt& attempt);
+  // `changing` takes the task's hash out of the digest; after `changed` it is late, and so are those of its attempts
+  // that were `changing` meanwhile.
+  void changing(Task& task);
+  void changed(Task& task);
+  void changing(Attempt& attempt);
   Story& story_of(Task& task);
   [[nodiscard]] Queue* look_for_queue(std::string_view name) const;
   Queue& queue_of(std::string_view name);
@@ -377,6 +382,7 @@ class TaskBook {
   Archive archive_;
   RequestMemories<TaskAnswer> requests_;
   Table<Task> tasks_;
+  mutable LateSum<Task> late_;
   absl::btree_map<std::string, std::unique_ptr<Queue>, std::less<>> queues_;
   mutable Queue* queue_found_ = nullptr;  // the last that was looked for
   Table<KeyLine> lines_;

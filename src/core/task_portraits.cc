@@ -125,6 +125,7 @@ Broken TaskBook::load(const portrait::Attempt& from, Instant now) {
   if (from.outcome == AttemptOutcome::kLeased && task->state != TaskState::kLeased) return "task must be LEASED";
   Story& story = *task->story;
   const std::uint64_t before = footprint(*task);
+  changing(*task);
   story.attempts.push_back({.task = task->number,
                             .attempt = from.attempt,
                             .extensions = from.extensions,
@@ -136,13 +137,8 @@ Broken TaskBook::load(const portrait::Attempt& from, Instant now) {
                             .ended_at = from.ended_at,
                             .worker = std::string(from.worker),
                             .reason = std::string(from.reason)});
-  changed(story.attempts.back());
-  const std::uint64_t grown = footprint(*task) - before;
-  if (is_terminal(task->state)) {
-    archive_.grow(story, grown);
-  } else {
-    bytes_ += grown;
-  }
+  changed(*task);
+  if (is_terminal(task->state)) archive_.grow(story, footprint(*task) - before);
   if (from.outcome == AttemptOutcome::kLeased) {
     hold_lease(*task);
     place(*task, now);

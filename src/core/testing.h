@@ -25,8 +25,8 @@ using PairsByKey = std::map<std::string, std::string>;
 PairsByKey portraits_of(const State& state);
 std::unique_ptr<State> load(const PairsByKey& pairs);
 
-// A state, and beside it a shadow that is replayed from the bytes of every record the state has applied. After each
-// record the digests of both must agree, and after every `prove_every`-th also with the digest made anew; the shadow
+// A state, and beside it a shadow that is replayed from the bytes of every record the state has applied. After some
+// records the digests of both must agree, and after every `prove_every`-th also with the digest made anew; the shadow
 // is then made anew from its portraits, and the next snapshot is made from the last and the records since. One thread.
 class Ledger {
  public:
@@ -87,13 +87,13 @@ class Ledger {
   void prove_snapshots();
 
   const std::uint64_t prove_every_;
+  Dice dice_;
   SeededEntropy entropy_;
   std::string scratch_;
   State live_;
   std::unique_ptr<State> shadow_ = std::make_unique<State>();
   // The last snapshot, and the records since.
   PairsByKey snapshot_;
-  Digest snapshot_digest_ = State().digest();
   std::vector<std::pair<Instant, std::string>> since_;
   std::uint64_t written_ = 0;
   std::vector<std::string> last_;

@@ -55,14 +55,14 @@ Domain& WorkBook::domain_of(std::string_view name) {
 void WorkBook::enter_backlog(Domain& domain, Offset offset, bool at_head) {
   if (!domain.has_backlog()) domain.backlog = std::make_unique<Backlog>();
   const std::uint64_t place = at_head ? domain.backlog->push_head(offset) : domain.backlog->push_tail(offset);
-  common_.put_in(digest_of(Entity::kBacklogEntry, BacklogEntry{domain.name_hash, place, offset}));
+  common_.put_in(Entity::kBacklogEntry, BacklogEntry{domain.name_hash, place, offset});
   bytes_ += kBacklogBytes;
 }
 
 void WorkBook::leave_backlog(Domain& domain) {
   const Offset offset = domain.backlog->head();
   const std::uint64_t place = domain.backlog->pop_head();
-  common_.take_out(digest_of(Entity::kBacklogEntry, BacklogEntry{domain.name_hash, place, offset}));
+  common_.take_out(Entity::kBacklogEntry, BacklogEntry{domain.name_hash, place, offset});
   if (domain.backlog->empty()) domain.backlog.reset();
   bytes_ -= kBacklogBytes;
 }
@@ -71,9 +71,8 @@ void WorkBook::leave_backlog(Domain& domain) {
 void WorkBook::finish(Domain& domain, IntervalSet& into, Entity kind) {
   bytes_ -= into.intervals() * kIntervalBytes;
   into.add(
-      domain.hold->offset,
-      [&](Interval gone) { common_.take_out(digest_of(kind, DoneInterval{domain.name_hash, gone})); },
-      [&](Interval come) { common_.put_in(digest_of(kind, DoneInterval{domain.name_hash, come})); });
+      domain.hold->offset, [&](Interval gone) { common_.take_out(kind, DoneInterval{domain.name_hash, gone}); },
+      [&](Interval come) { common_.put_in(kind, DoneInterval{domain.name_hash, come}); });
   bytes_ += into.intervals() * kIntervalBytes;
   changing(domain);
   domain.hold.reset();
@@ -85,8 +84,8 @@ void WorkBook::trim_intervals(Domain& domain, Offset below) {
   const auto kind = Entity::kProcessed;
   bytes_ -= domain.processed.intervals() * kIntervalBytes;
   domain.processed.trim(
-      below, [&](Interval gone) { common_.take_out(digest_of(kind, DoneInterval{domain.name_hash, gone})); },
-      [&](Interval come) { common_.put_in(digest_of(kind, DoneInterval{domain.name_hash, come})); });
+      below, [&](Interval gone) { common_.take_out(kind, DoneInterval{domain.name_hash, gone}); },
+      [&](Interval come) { common_.put_in(kind, DoneInterval{domain.name_hash, come}); });
   bytes_ += domain.processed.intervals() * kIntervalBytes;
 }
 

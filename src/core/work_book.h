@@ -21,6 +21,7 @@
 #include "core/deadlines.h"
 #include "core/decision.h"
 #include "core/interval_set.h"
+#include "core/late_sum.h"
 #include "core/record.h"
 
 namespace tenure {
@@ -67,7 +68,8 @@ class Backlog {
 struct Domain : TableLink<Domain> {
   std::string name;
   std::uint64_t name_hash = 0;
-  Digest digest;  // its own part of the state's, so that it need not be made anew to be taken out
+  Digest digest;  // its own part of the state's if it is not late, so that it need not be made anew to be taken out
+  std::uint32_t late = kNotLate;
   Alarm alarm;
   std::optional<WorkHold> hold;
   std::optional<InFlight> returned;  // the backlog's head, when its lease was lost
@@ -216,16 +218,22 @@ class WorkBook {
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>
   void visit_entities(const Visit& visit) const;
+  // Adds those to the digest that are late.
+  void sum_up() const {
+    late_.clear([this](Domain& domain) { domain.digest = common_.put_in(Entity::kDomain, domain); });
+  }
 
  private:
   [[nodiscard]] static Result<const WorkHold*> claim(const Domain* domain, std::string_view name,
                                                      std::string_view token);
   [[nodiscard]] Domain* find_mutable(std::string_view domain) const { return const_cast<Domain*>(find(domain)); }
   Domain& domain_of(std::string_view name);
-  void changing(const Domain& domain) { common_.take_out(domain.digest); }
+  // `changing` takes the domain's hash out of the digest; after `changed` it is late.
+  void changing(Domain& domain) {
+    if (!late_.leave(domain)) common_.take_out(domain.digest);
+  }
   void changed(Domain& domain) {
-    domain.digest = digest_of(Entity::kDomain, domain);
-    common_.put_in(domain.digest);
+    if (common_.is_summing() && late_.join(domain)) sum_up();
   }
   void enter_backlog(Domain& domain, Offset offset, bool at_head);
   void leave_backlog(Domain& domain);
@@ -237,6 +245,7 @@ class WorkBook {
   Archive archive_;
   RequestMemories<WorkAnswer> requests_;
   Table<Domain> domains_;
+  mutable LateSum<Domain> late_;
   Deadlines<Domain> expiries_;
   std::uint64_t bytes_ = 0;
 };

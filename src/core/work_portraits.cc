@@ -67,7 +67,7 @@ Broken WorkBook::load(const portrait::DoneOffsets& from) {
   (from.failed ? domain->failed : domain->processed).restore({from.first, from.last});
   bytes_ += kIntervalBytes;
   const Entity kind = from.failed ? Entity::kFailedOffsets : Entity::kProcessed;
-  common_.put_in(digest_of(kind, DoneInterval{domain->name_hash, {from.first, from.last}}));
+  common_.put_in(kind, DoneInterval{domain->name_hash, {from.first, from.last}});
   return nullptr;
 }
 
@@ -77,7 +77,7 @@ Broken WorkBook::load(const portrait::BacklogEntry& from) {
   if (!domain->has_backlog()) domain->backlog = std::make_unique<Backlog>();
   domain->backlog->restore(from.place, from.offset);
   bytes_ += kBacklogBytes;
-  common_.put_in(digest_of(Entity::kBacklogEntry, BacklogEntry{domain->name_hash, from.place, from.offset}));
+  common_.put_in(Entity::kBacklogEntry, BacklogEntry{domain->name_hash, from.place, from.offset});
   return nullptr;
 }
 
