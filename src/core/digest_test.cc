@@ -264,7 +264,7 @@ TEST(DigestTest, EveryMemberOfASimpleEntityIsAField) {
 
 // More than wait in line; some change when they are in the digest, some when they are not yet, and some go.
 TEST(DigestTest, WhatWaitsInALongLineIsInTheDigestOnce) {
-  constexpr std::uint64_t kTasks = 5 * LateSum<Task>::kMost / 2;
+  constexpr std::uint64_t kTasks = 5 * LateSum<Task>::kPlaces / 2;
   State state;
   std::uint64_t fences = 0;
   const auto apply = [&](const Record& record) { ASSERT_EQ(nullptr, state.apply(Instant{1}, record)); };

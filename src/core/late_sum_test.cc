@@ -1,6 +1,7 @@
 #include "core/late_sum.h"
 
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::UnorderedElementsAre;
 
 struct Thing {
   std::string name;
@@ -29,11 +29,11 @@ TEST(LateSumTest, ClearsWhatHasJoinedAndNotLeft) {
   Thing b{"b"};
   Thing c{"c"};
   EXPECT_FALSE(late.leave(a));
-  for (Thing* thing : {&a, &b, &c}) EXPECT_FALSE(late.join(*thing));
-  EXPECT_TRUE(late.leave(a));
-  EXPECT_FALSE(late.leave(a));
-  EXPECT_THAT(clear(late), UnorderedElementsAre("b", "c"));
+  for (Thing* thing : {&a, &b, &c}) EXPECT_EQ(nullptr, late.join(*thing));
+  EXPECT_TRUE(late.leave(b));
   EXPECT_FALSE(late.leave(b));
+  EXPECT_THAT(clear(late), ElementsAre("c", "a"));
+  EXPECT_FALSE(late.leave(a));
   EXPECT_THAT(clear(late), IsEmpty());
 }
 
@@ -41,20 +41,28 @@ TEST(LateSumTest, WhatHasLeftMayJoinAgain) {
   LateSum<Thing> late;
   Thing a{"a"};
   Thing b{"b"};
-  EXPECT_FALSE(late.join(a));
-  EXPECT_FALSE(late.join(b));
-  EXPECT_TRUE(late.leave(b));
+  EXPECT_EQ(nullptr, late.join(a));
+  EXPECT_EQ(nullptr, late.join(b));
   EXPECT_TRUE(late.leave(a));
-  EXPECT_FALSE(late.join(b));
+  EXPECT_TRUE(late.leave(b));
+  EXPECT_EQ(nullptr, late.join(b));
   EXPECT_THAT(clear(late), ElementsAre("b"));
 }
 
-TEST(LateSumTest, SaysWhenTheLineIsLong) {
-  std::vector<Thing> things(LateSum<Thing>::kMost);
+TEST(LateSumTest, WhoFindsNoPlaceTakesThatOfTheFirst) {
+  std::vector<Thing> things(LateSum<Thing>::kPlaces);
   LateSum<Thing> late;
-  for (std::size_t i = 0; i + 1 < things.size(); ++i) ASSERT_FALSE(late.join(things[i]));
-  EXPECT_TRUE(late.join(things.back()));
-  EXPECT_EQ(things.size(), clear(late).size());
+  for (Thing& thing : things) ASSERT_EQ(nullptr, late.join(thing));
+  EXPECT_TRUE(late.leave(things[1]));
+  Thing a{"a"};
+  Thing b{"b"};
+  Thing c{"c"};
+  EXPECT_EQ(&things[0], late.join(a));
+  EXPECT_FALSE(late.leave(things[0]));
+  EXPECT_EQ(nullptr, late.join(b));
+  EXPECT_EQ(&things[2], late.join(c));
+  EXPECT_EQ(LateSum<Thing>::kPlaces, clear(late).size());
+  EXPECT_EQ(nullptr, late.join(things[0]));
 }
 
 }  // namespace

@@ -223,7 +223,7 @@ class LockBook {
   }
   // Adds those to the digest that are late.
   void sum_up() const {
-    late_.clear([this](Lock& lock) { lock.digest = common_.put_in(Entity::kLock, lock); });
+    late_.clear([this](Lock& lock) { sum_up(lock); });
   }
 
  private:
@@ -241,8 +241,10 @@ class LockBook {
     if (!late_.leave(lock)) common_.take_out(lock.digest);
   }
   void changed(Lock& lock) {
-    if (common_.is_summing() && late_.join(lock)) sum_up();
+    if (!common_.is_summing()) return;
+    if (Lock* const first = late_.join(lock)) sum_up(*first);
   }
+  void sum_up(Lock& lock) const { lock.digest = common_.put_in(Entity::kLock, lock); }
   void bind(Lock& lock);
   void unbind(const Lock& lock);
   void insert(Lock& lock, std::uint64_t name_hash);

@@ -70,7 +70,8 @@ void TaskBook::changing(Task& task) {
 
 void TaskBook::changed(Task& task) {
   if (!is_terminal(task.state)) bytes_ += footprint(task);
-  if (common_.is_summing() && late_.join(task)) sum_up();
+  if (!common_.is_summing()) return;
+  if (Task* const first = late_.join(task)) sum_up(*first);
 }
 
 void TaskBook::changing(Attempt& attempt) {
@@ -78,17 +79,15 @@ void TaskBook::changing(Attempt& attempt) {
   attempt.is_summed = false;
 }
 
-void TaskBook::sum_up() const {
-  late_.clear([this](Task& task) {
-    const Digest digest = common_.put_in(Entity::kTask, task);
-    if (task.story == nullptr) return;
-    task.story->digest = digest;
-    for (Attempt& attempt : task.story->attempts) {
-      if (attempt.is_summed) continue;
-      attempt.digest = common_.put_in(Entity::kAttempt, attempt);
-      attempt.is_summed = true;
-    }
-  });
+void TaskBook::sum_up(Task& task) const {
+  const Digest digest = common_.put_in(Entity::kTask, task);
+  if (task.story == nullptr) return;
+  task.story->digest = digest;
+  for (Attempt& attempt : task.story->attempts) {
+    if (attempt.is_summed) continue;
+    attempt.digest = common_.put_in(Entity::kAttempt, attempt);
+    attempt.is_summed = true;
+  }
 }
 
 Story& TaskBook::story_of(Task& task) {

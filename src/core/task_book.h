@@ -327,7 +327,9 @@ class TaskBook {
   template <class Visit>
   void visit_entities(const Visit& visit) const;
   // Adds those to the digest that are late.
-  void sum_up() const;
+  void sum_up() const {
+    late_.clear([this](Task& task) { sum_up(task); });
+  }
 
  private:
   // As Forgotten names it.
@@ -355,6 +357,7 @@ class TaskBook {
   void changing(Task& task);
   void changed(Task& task);
   void changing(Attempt& attempt);
+  void sum_up(Task& task) const;
   Story& story_of(Task& task);
   [[nodiscard]] Queue* look_for_queue(std::string_view name) const;
   Queue& queue_of(std::string_view name);

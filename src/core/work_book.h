@@ -220,7 +220,7 @@ class WorkBook {
   void visit_entities(const Visit& visit) const;
   // Adds those to the digest that are late.
   void sum_up() const {
-    late_.clear([this](Domain& domain) { domain.digest = common_.put_in(Entity::kDomain, domain); });
+    late_.clear([this](Domain& domain) { sum_up(domain); });
   }
 
  private:
@@ -233,8 +233,10 @@ class WorkBook {
     if (!late_.leave(domain)) common_.take_out(domain.digest);
   }
   void changed(Domain& domain) {
-    if (common_.is_summing() && late_.join(domain)) sum_up();
+    if (!common_.is_summing()) return;
+    if (Domain* const first = late_.join(domain)) sum_up(*first);
   }
+  void sum_up(Domain& domain) const { domain.digest = common_.put_in(Entity::kDomain, domain); }
   void enter_backlog(Domain& domain, Offset offset, bool at_head);
   void leave_backlog(Domain& domain);
   void finish(Domain& domain, IntervalSet& into, Entity kind);
