@@ -370,8 +370,11 @@ class Engine final : private Journal::Listener {
   [[nodiscard]] bool is_behind_others(const LockAcquire& request) const TENURE_REQUIRES(mutex_);
 
   // --- upkeep.cc: time ---
+  // How many things a call of run_due may do.
+  std::size_t due_for_one_call() TENURE_REQUIRES(mutex_);
+  // Does some of the things left, and answers when the next is due; `left` is 0 once nothing is left to be done now.
+  Instant do_due_slice(std::size_t& left) TENURE_REQUIRES(mutex_);
   // How many things it did; 0: nothing is due.
-  [[nodiscard]] std::size_t due_slice() const TENURE_REQUIRES(mutex_);
   std::size_t do_next_due() TENURE_REQUIRES(mutex_);
   std::size_t forget_some() TENURE_REQUIRES(mutex_);
   bool end_one_wait() TENURE_REQUIRES(mutex_);
@@ -439,7 +442,7 @@ class Engine final : private Journal::Listener {
   absl::btree_map<std::string, Instant, std::less<>> promotion_of_ TENURE_GUARDED_BY(mutex_);
   SeenWorkers workers_ TENURE_GUARDED_BY(mutex_);
   Instant promised_due_ TENURE_GUARDED_BY(mutex_) = kNever;      // what run_due last said,
-  std::optional<std::uint64_t> kept_ TENURE_GUARDED_BY(mutex_);  // and how many things had been kept by then
+  std::optional<std::uint64_t> kept_ TENURE_GUARDED_BY(mutex_);  // and how many things had been kept when it began
   std::function<void()> wake_ TENURE_GUARDED_BY(mutex_);
   std::function<void(const Failure& failure)> tell_failure_ TENURE_GUARDED_BY(mutex_);
   // What records have set free for those who wait, and who has not been served yet.

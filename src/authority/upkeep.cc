@@ -9,9 +9,10 @@
 namespace tenure {
 namespace {
 
-// Things that one call of run_due does: well below a millisecond's worth,
+// Things done in one critical section: well below a millisecond's worth.
 constexpr std::size_t kDueSlice = 128;
-// and so many more for each that requests ended since the last one: however many end, forgetting is faster.
+// A call of run_due does so many more for each that requests ended since the last one: however many end, forgetting is
+// faster.
 constexpr std::size_t kDueForEachKept = 2;
 // Soft state, so it has a limit of its own.
 constexpr std::size_t kSessionsMax = 1'000'000;
@@ -27,32 +28,43 @@ Instant next_forgetting(const Archive& archive, const Settings& settings, Instan
 
 Instant Engine::run_due() {
   Instant next = kNever;
-  do_round([&]() TENURE_REQUIRES(mutex_) {
-    const bool goes_on = is_planted(PlantedBug::kExpiryByStaleLeader) && epoch_ != 0;
-    if (failure_ && !goes_on) {
-      end_waits();
-      return;
-    }
-    stamp();
-    serve();
-    const std::size_t slice = due_slice();
-    std::size_t done = 0;
-    while (done < slice && all_served()) {
-      const std::size_t more = do_next_due();
-      if (more == 0) break;
-      done += more;
-      serve();
-    }
-    next = done >= slice ? now_ : next_due();
-    promised_due_ = next;
-    kept_ = state_->kept();
-  });
+  std::optional<std::size_t> left;
+  do {
+    do_round([&]() TENURE_REQUIRES(mutex_) {
+      if (!left) left = due_for_one_call();
+      next = do_due_slice(*left);
+    });
+  } while (*left > 0);
   return next;
 }
 
-std::size_t Engine::due_slice() const {
+std::size_t Engine::due_for_one_call() {
   const std::uint64_t kept = state_->kept();
-  return kDueSlice + kDueForEachKept * (kept - kept_.value_or(kept));
+  const std::uint64_t before = std::exchange(kept_, kept).value_or(kept);
+  return kDueSlice + kDueForEachKept * (kept - before);
+}
+
+Instant Engine::do_due_slice(std::size_t& left) {
+  const bool goes_on = is_planted(PlantedBug::kExpiryByStaleLeader) && epoch_ != 0;
+  if (failure_ && !goes_on) {
+    end_waits();
+    left = 0;
+    return kNever;
+  }
+  stamp();
+  serve();
+  const std::size_t slice = std::min(left, kDueSlice);
+  std::size_t done = 0;
+  while (done < slice && all_served()) {
+    const std::size_t more = do_next_due();
+    if (more == 0) break;
+    done += more;
+    serve();
+  }
+  const bool is_cut = done >= slice;
+  left = is_cut ? left - slice : 0;
+  promised_due_ = is_cut ? now_ : next_due();
+  return promised_due_;
 }
 
 std::size_t Engine::do_next_due() {
