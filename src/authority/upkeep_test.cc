@@ -157,6 +157,24 @@ TEST(RunDueTest, HoweverManyEndedBetweenTwoCallsForgettingKeepsUp) {
   EXPECT_TRUE(world.get(GetTask{tasks[1000]}).has_value());
 }
 
+// It lets go of the mutex now and then: whoever is answered in the middle of it finds most still to be forgotten.
+TEST(RunDueTest, OthersGetInWhileMuchIsForgotten) {
+  constexpr std::size_t kKept = 100;
+  World world(Settings{.retention_count = kKept});
+  const auto kept = [&] {
+    return world.engine->inspect([](const State& state) { return state.tasks().archive().count(); });
+  };
+  world.engine->run_due();
+  world.acquire("a");
+  std::uint64_t kept_then = 0;
+  world.engine->wait(acquire_by("b"), Millis{100}, [&](const auto& /*reply*/) { kept_then = kept(); });
+  for (std::size_t i = 0; i < 1000 + kKept; ++i) world.get(TaskKill{world.submit("q"), "reason"});
+  world.advance(Millis{100});
+  world.engine->run_due();
+  EXPECT_LT(500U, kept_then);
+  EXPECT_GE(kKept, kept());
+}
+
 TEST(RunDueTest, ForgetsTheOldestBeyondTheBytesAtOnce) {
   World world(Settings{.retention_bytes = 10'000});
   const std::string payload(8'000, 'x');
