@@ -242,7 +242,7 @@ bool FileJournal::commit_here() {
 
 void FileJournal::commit_ahead() {
   // Less than this is written in no time, and one sync for it and the rest is better than two.
-  constexpr std::uint64_t kMuch = 16 << 10;
+  constexpr std::uint64_t kMuch = 48 << 10;
   if (unwritten_.load() < kMuch) return;
   {
     const MutexLock lock(mutex_);

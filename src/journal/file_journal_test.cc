@@ -359,7 +359,7 @@ TEST(FileJournalThreadTest, BeginsAheadWithMuchAndNotWithLittle) {
   const TemporaryFolder folder;
   SystemEntropy entropy;
   auto journal = FileJournal::open(real_files(), folder.path(), entropy,
-                                   {.segment_bytes = 64 << 10, .idle = std::chrono::minutes(1)})
+                                   {.segment_bytes = 256 << 10, .idle = std::chrono::minutes(1)})
                      .value();
   ASSERT_TRUE(journal->start(0, [](const Frame&) -> Result<Done> { return Done{}; }));
   journal->append(0, Instant{1}, "one");
@@ -368,9 +368,9 @@ TEST(FileJournalThreadTest, BeginsAheadWithMuchAndNotWithLittle) {
   journal->commit();
   while (journal->durable() < 2) std::this_thread::yield();
   EXPECT_EQ(1U, journal->figures().batch_frames.count());
-  for (int i = 0; i < 20; ++i) journal->append(0, Instant{1}, std::string(1000, 'x'));
+  for (int i = 0; i < 60; ++i) journal->append(0, Instant{1}, std::string(1000, 'x'));
   journal->commit_ahead();
-  while (journal->durable() < 22) std::this_thread::yield();
+  while (journal->durable() < 62) std::this_thread::yield();
 }
 
 }  // namespace
