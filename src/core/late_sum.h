@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kNotLate = std::numeric_limits<std::uint32_t>::ma
 template <class T>
 class LateSum {
  public:
-  // To hash so many takes less than a millisecond. A power of two.
+  // Whoever asks for the digest waits for at most so many hashes. A power of two.
   static constexpr std::uint32_t kPlaces = 2048;
 
   // The entity goes, or will be another. False: it does not wait here.
