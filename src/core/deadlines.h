@@ -9,6 +9,7 @@
 #include <absl/container/btree_map.h>
 
 #include <tenure/types.h>
+#include "core/order.h"
 
 namespace tenure {
 
@@ -29,13 +30,13 @@ class Deadlines {
   void arm(T& entity, Instant at, std::uint64_t order) {
     disarm(entity);
     entity.alarm = {at, order, true};
-    // Leases of one length end in the order they began, so most go behind all others.
-    map_.insert_or_assign(map_.end(), key_of(entity), &entity);
+    // Leases of one length end in the order they began.
+    put_in_order(map_, key_of(entity), &entity);
   }
 
   void disarm(T& entity) {
     if (!entity.alarm.armed) return;
-    map_.erase(map_.find(key_of(entity)));  // by its place: by its key it would be looked for twice
+    take_from_order(map_, key_of(entity));
     entity.alarm.armed = false;
   }
 

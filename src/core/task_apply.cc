@@ -128,7 +128,8 @@ void TaskBook::set_reason(Task& task, std::string_view reason) {
 // --- records ---
 
 Broken TaskBook::apply(const record::TaskCreated& record, Instant stamp) {
-  if (find(record.task_id) != nullptr) return "task_id must not already exist";
+  const std::uint32_t hash = hash_of(record.task_id);
+  if (find(record.task_id, hash) != nullptr) return "task_id must not already exist";
   if (record.task_id.size() > 255 || record.key.value_or("").size() > 255) return "a name must have at most 255 bytes";
   if (record.priority.value_or(0) > 9) return "priority must be at most 9";
   if (record.execution_window.count() < 1 || record.execution_window.count() > 0xffffffff) {
@@ -147,7 +148,7 @@ Broken TaskBook::apply(const record::TaskCreated& record, Instant stamp) {
   task->backoff_initial = record.retry_policy.backoff_initial.count();
   task->backoff_max = record.retry_policy.backoff_max.count();
   task->attempts_max = record.attempts.value_or(0);
-  tasks_.insert(*task, hash_of(record.task_id));
+  tasks_.insert(*task, hash);
   if (record.key) join_line(*task, *record.key);
   place(*task, stamp);
   changed(*task);
@@ -341,7 +342,9 @@ Broken TaskBook::apply(const record::QueueResumed& record, Instant /*stamp*/) {
 }
 
 Broken TaskBook::forget_task(std::string_view task_id) {
-  Task* task = find_mutable(task_id);
+  const Keepsake* const oldest = archive_.oldest();
+  const bool is_it = oldest != nullptr && oldest->kind == Remembered::kTask && name_of(*oldest) == task_id;
+  Task* task = is_it ? &static_cast<const Story*>(oldest)->task : find_mutable(task_id);
   if (task == nullptr) return "task must exist";
   if (!is_terminal(task->state) || !archive_.is_oldest(*task->story)) return "what is forgotten must be the oldest";
   archive_.drop(*task->story);
@@ -349,6 +352,7 @@ Broken TaskBook::forget_task(std::string_view task_id) {
   for (Attempt& attempt : task->story->attempts) changing(attempt);
   unplace(*task);
   tasks_.remove(*task);
+  if (task_found_ == task) task_found_ = nullptr;
   Queue& queue = *task->queue;
   Task::destroy(task);
   drop_if_empty(queue);

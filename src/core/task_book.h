@@ -179,9 +179,15 @@ struct Queue {
   absl::btree_set<std::pair<std::int64_t, std::uint64_t>> parked_delayed;  // those of them that are not yet due either
   absl::btree_map<std::uint64_t, Task*> ready;                             // by rank: priority, then number
   Deadlines<Story> leased;
-  absl::btree_map<std::pair<std::uint8_t, std::uint64_t>, Task*> ended;  // by state
-  std::uint64_t ended_counts[3] = {0, 0, 0};                             // COMPLETED, FAILED, DEAD
+  absl::btree_map<std::uint64_t, Task*> completed;
+  absl::btree_map<std::uint64_t, Task*> failed;
+  absl::btree_map<std::uint64_t, Task*> dead;
 
+  // Of those that have ended so.
+  [[nodiscard]] absl::btree_map<std::uint64_t, Task*>& ended(TaskState state) {
+    if (state == TaskState::kCompleted) return completed;
+    return state == TaskState::kFailed ? failed : dead;
+  }
   // Whether time may have something to do here: a lease that ends, a delay that is over.
   [[nodiscard]] bool is_due(Instant now) const {
     return leased.next() < now || (!delayed.empty() && delayed.begin()->first.first <= now.ms) ||
@@ -190,7 +196,8 @@ struct Queue {
   // Whether it is not paused and has a task that is due.
   [[nodiscard]] bool can_grant() const { return !paused && !ready.empty(); }
   [[nodiscard]] bool is_empty() const {
-    return !paused && delayed.empty() && parked.empty() && ready.empty() && leased.map().empty() && ended.empty();
+    return !paused && delayed.empty() && parked.empty() && ready.empty() && leased.map().empty() && completed.empty() &&
+           failed.empty() && dead.empty();
   }
 
   template <class V>
@@ -346,6 +353,7 @@ class TaskBook {
   [[nodiscard]] static std::uint32_t hash_of(Fence fence) {
     return static_cast<std::uint32_t>(fence.value * 0x9e3779b97f4a7c15U >> 32);
   }
+  [[nodiscard]] const Task* find(std::string_view task_id, std::uint32_t hash) const;
   [[nodiscard]] const Story* lease(Fence fence) const;
   [[nodiscard]] Lessee* lessee(std::string_view name) const;
 
@@ -385,6 +393,7 @@ class TaskBook {
   Archive archive_;
   RequestMemories<TaskAnswer> requests_;
   Table<Task> tasks_;
+  mutable const Task* task_found_ = nullptr;  // the last that was
   mutable LateSum<Task> late_;
   absl::btree_map<std::string, std::unique_ptr<Queue>, std::less<>> queues_;
   mutable Queue* queue_found_ = nullptr;  // the last that was looked for

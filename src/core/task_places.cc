@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "core/order.h"
 #include "core/task_book.h"
 
 namespace tenure {
@@ -10,10 +11,6 @@ namespace {
 
 // Priority 9 first, then the order of submission.
 std::uint64_t rank_of(const Task& task) { return std::uint64_t{9U - task.priority} << 60 | task.number; }
-
-std::pair<std::uint8_t, std::uint64_t> ended_key(const Task& task) {
-  return {static_cast<std::uint8_t>(task.state), task.number};
-}
 
 }  // namespace
 
@@ -44,8 +41,7 @@ void TaskBook::place(Task& task, Instant stamp) {
   Queue& queue = *task.queue;
   if (is_terminal(task.state)) {
     task.place = Place::kEnded;
-    queue.ended[ended_key(task)] = &task;
-    ++queue.ended_counts[static_cast<std::size_t>(task.state) - static_cast<std::size_t>(TaskState::kCompleted)];
+    put_in_order(queue.ended(task.state), task.number, &task);
     ++total_ended(task.state);
   } else if (task.state == TaskState::kLeased) {
     task.place = Place::kLeased;
@@ -68,7 +64,7 @@ void TaskBook::place(Task& task, Instant stamp) {
     if (is_loading_ && task.line == nullptr) {  // the head of a line may be replaced before all are known
       arrivals_.push_back({rank_of(task), &queue, &task});
     } else {
-      queue.ready[rank_of(task)] = &task;
+      put_in_order(queue.ready, rank_of(task), &task);
     }
   }
 }
@@ -85,7 +81,7 @@ void TaskBook::unplace(Task& task) {
       --(queue.parked_delayed.erase({task.not_before, task.number}) > 0 ? totals_.delayed : totals_.waiting);
       break;
     case Place::kReady:
-      queue.ready.erase(queue.ready.find(rank_of(task)));
+      take_from_order(queue.ready, rank_of(task));
       --totals_.waiting;
       break;
     case Place::kLeased:
@@ -93,8 +89,7 @@ void TaskBook::unplace(Task& task) {
       --totals_.leased;
       break;
     default:  // kEnded
-      queue.ended.erase(queue.ended.find(ended_key(task)));
-      --queue.ended_counts[static_cast<std::size_t>(task.state) - static_cast<std::size_t>(TaskState::kCompleted)];
+      take_from_order(queue.ended(task.state), task.number);
       --total_ended(task.state);
       break;
   }

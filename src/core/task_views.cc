@@ -11,8 +11,16 @@
 
 namespace tenure {
 
+// What is decided of a task is applied to it next.
 const Task* TaskBook::find(std::string_view task_id) const {
-  return tasks_.find(hash_of(task_id), [&](const Task& task) { return task.id() == task_id; });
+  if (task_found_ != nullptr && task_found_->id() == task_id) return task_found_;
+  const Task* const found = find(task_id, hash_of(task_id));
+  if (found != nullptr) task_found_ = found;
+  return found;
+}
+
+const Task* TaskBook::find(std::string_view task_id, std::uint32_t hash) const {
+  return tasks_.find(hash, [&](const Task& task) { return task.id() == task_id; });
 }
 
 const Story* TaskBook::lease(Fence fence) const {
@@ -152,7 +160,7 @@ namespace {
 
 // A queue is listed place by place, in the order that most tasks take: so one that moves on meanwhile is seen twice
 // rather than missed. A cursor is the place and the key of what was shown last.
-enum Section : std::uint64_t { kDelayed, kParked, kReady, kLeased, kEnded, kSections };
+enum Section : std::uint64_t { kDelayed, kParked, kReady, kLeased, kCompleted, kFailed, kDead, kSections };
 
 using Key = std::pair<std::uint64_t, std::uint64_t>;
 
@@ -173,7 +181,9 @@ const Task& task_at(const Story* story) { return story->task; }
 bool shows(std::uint64_t section, std::optional<TaskState> state) {
   if (!state) return true;
   if (section == kLeased) return *state == TaskState::kLeased;
-  if (section == kEnded) return is_terminal(*state);
+  if (section == kCompleted) return *state == TaskState::kCompleted;
+  if (section == kFailed) return *state == TaskState::kFailed;
+  if (section == kDead) return *state == TaskState::kDead;
   return *state == TaskState::kWaiting;
 }
 
@@ -182,16 +192,14 @@ class Lister {
  public:
   explicit Lister(const TaskListing& request) : request_(request) {}
 
-  // Adds the tasks of one place that come behind `last` (all, without it). False when the page is full.
+  // Adds the tasks of one place that come behind `last` (all, if null). False when the page is full.
   template <class Map>
-  bool add(std::uint64_t section, const Map& map, std::optional<Key> last) {
+  bool add(std::uint64_t section, const Map& map, const Key* last) {
     typename Map::key_type from{};
     if (last) set_key(from, *last);
     for (auto next = last ? map.upper_bound(from) : map.begin(); next != map.end(); ++next) {
       if (std::ssize(page_.tasks) == request_.paging.count) return false;
       const Task& task = task_at(next->second);
-      // Only the ended ones lie together in several states, one behind the other.
-      if (request_.state && task.state != *request_.state) return true;
       page_.tasks.push_back({std::string(task.id()), task.state, task.attempt});
       const Key key = get_key(next->first);
       page_.cursor = cursor_text<3>({section + 1, key.first, key.second});
@@ -209,12 +217,6 @@ class Lister {
   TaskPage page_;
 };
 
-// In the map of ended tasks, where those of one state begin.
-std::optional<Key> start_of(std::uint64_t section, std::optional<TaskState> state) {
-  if (section != kEnded || !state) return std::nullopt;
-  return Key{static_cast<std::uint64_t>(*state), 0};
-}
-
 }  // namespace
 
 Result<TaskPage> TaskBook::list(const TaskListing& request) const {
@@ -226,14 +228,17 @@ Result<TaskPage> TaskBook::list(const TaskListing& request) const {
   if (queue == nullptr) return lister.finish(true);
 
   std::uint64_t section = *cursor ? (**cursor)[0] - 1 : 0;
-  std::optional<Key> last = *cursor ? Key{(**cursor)[1], (**cursor)[2]} : start_of(section, request.state);
-  for (; section < kSections; ++section, last = start_of(section, request.state)) {
+  const Key shown = *cursor ? Key{(**cursor)[1], (**cursor)[2]} : Key{};
+  const Key* last = *cursor ? &shown : nullptr;
+  for (; section < kSections; ++section, last = nullptr) {
     if (!shows(section, request.state)) continue;
-    const bool room = section == kDelayed  ? lister.add(section, queue->delayed, last)
-                      : section == kParked ? lister.add(section, queue->parked, last)
-                      : section == kReady  ? lister.add(section, queue->ready, last)
-                      : section == kLeased ? lister.add(section, queue->leased.map(), last)
-                                           : lister.add(section, queue->ended, last);
+    const bool room = section == kDelayed     ? lister.add(section, queue->delayed, last)
+                      : section == kParked    ? lister.add(section, queue->parked, last)
+                      : section == kReady     ? lister.add(section, queue->ready, last)
+                      : section == kLeased    ? lister.add(section, queue->leased.map(), last)
+                      : section == kCompleted ? lister.add(section, queue->completed, last)
+                      : section == kFailed    ? lister.add(section, queue->failed, last)
+                                              : lister.add(section, queue->dead, last);
     if (!room) return lister.finish(false);
   }
   return lister.finish(true);
@@ -255,9 +260,9 @@ Result<QueuePage> TaskBook::queues(const Paging& paging) const {
                            .waiting = queue.ready.size() + queue.parked.size() - queue.parked_delayed.size(),
                            .delayed = queue.delayed.size() + queue.parked_delayed.size(),
                            .leased = queue.leased.map().size(),
-                           .completed = queue.ended_counts[0],
-                           .failed = queue.ended_counts[1],
-                           .dead = queue.ended_counts[2],
+                           .completed = queue.completed.size(),
+                           .failed = queue.failed.size(),
+                           .dead = queue.dead.size(),
                            .paused = queue.paused});
   }
   return page;
