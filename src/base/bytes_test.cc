@@ -23,6 +23,21 @@ TEST(BytesTest, VarintsTakeSevenBitsAByteLowBitsFirst) {
   EXPECT_EQ(std::string(9, '\xff') + "\x01", varint_of(std::numeric_limits<std::uint64_t>::max()));
 }
 
+TEST(BytesTest, AVarintIsReadAlikeWhateverIsBehindIt) {
+  for (int bits = 0; bits < 64; ++bits) {
+    for (const std::uint64_t value :
+         {std::uint64_t{1} << bits, (std::uint64_t{1} << bits) - 1, ~std::uint64_t{0} >> bits}) {
+      for (const std::string_view behind : {"", "\xff", "1234567", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"}) {
+        const std::string bytes = varint_of(value) + std::string(behind);
+        ByteReader in(bytes);
+        EXPECT_EQ(value, in.varint());
+        EXPECT_EQ(behind.size(), in.left());
+        EXPECT_TRUE(in.ok());
+      }
+    }
+  }
+}
+
 TEST(BytesTest, AVarintsSizeIsKnownBefore) {
   EXPECT_EQ(1U, varint_size(0));
   for (unsigned bits = 1; bits < 64; ++bits) {

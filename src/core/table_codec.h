@@ -235,11 +235,11 @@ bool read_member(ByteReader& in, const Field<Owner, M>& field, Owner& value, std
 }
 
 template <class Owner, class M>
-constexpr std::uint32_t kind_of(const Field<Owner, M>&) {
+constexpr std::uint32_t tag_of(const Field<Owner, M>& field) {
   if constexpr (IsOptional<M>::value) {
-    return Word<typename M::value_type> ? kVarint : kBytes;
+    return tag_of<typename M::value_type>(field.number, false);
   } else {
-    return Word<M> ? kVarint : kBytes;
+    return tag_of<M>(field.number, true);
   }
 }
 
@@ -260,10 +260,19 @@ constexpr std::array<std::string_view, 64> names_of() {
   return names;
 }
 
+// The field, if it is what comes next, packed as it is written here.
+template <class Owner, class M>
+bool read_if_next(ByteReader& in, const Field<Owner, M>& field, Owner& value, std::uint64_t& seen, std::string& fault) {
+  const std::uint32_t tag = tag_of(field);
+  if (tag >= 0x80 || !in.skip(static_cast<std::uint8_t>(tag))) return true;
+  seen |= std::uint64_t{1} << field.number;
+  return read_member(in, field, value, fault);
+}
+
+// Fields in whatever order, and those that are not known here.
 template <Nested T>
-bool read_table(ByteReader& in, T& value, std::string& fault) {
+[[gnu::noinline]] bool read_fields(ByteReader& in, T& value, std::uint64_t& seen, std::string& fault) {
   constexpr auto kTable = T::table();
-  std::uint64_t seen = 0;
   while (!in.at_end()) {
     const std::uint64_t tag = in.varint();
     if (!in.ok()) {
@@ -275,7 +284,7 @@ bool read_table(ByteReader& in, T& value, std::string& fault) {
       if (tag >> 3 != field.number) return false;
       if ((seen >> field.number & 1) != 0) {
         good = unreadable(fault, field.name, "given twice");
-      } else if ((tag & 3) != kind_of(field)) {
+      } else if ((tag & 3) != (tag_of(field) & 3)) {
         good = unreadable(fault, field.name, "of another kind than expected");
       } else {
         good = read_member(in, field, value, fault);
@@ -287,6 +296,16 @@ bool read_table(ByteReader& in, T& value, std::string& fault) {
     if (!known) good = skip_value(in, tag, fault);
     if (!good) return false;
   }
+  return true;
+}
+
+template <Nested T>
+bool read_table(ByteReader& in, T& value, std::string& fault) {
+  std::uint64_t seen = 0;
+  // They are written in the table's order: to look for each among all of them was a third of reading a record.
+  const bool good = std::apply(
+      [&](const auto&... fields) { return (read_if_next(in, fields, value, seen, fault) && ...); }, T::table());
+  if (!good || (!in.at_end() && !read_fields(in, value, seen, fault))) return false;
   constexpr std::uint64_t kRequired = required_of<T>();
   const std::uint64_t missing = kRequired & ~seen;
   if (missing == 0) return true;
