@@ -85,12 +85,15 @@ void SnapshotMaker::make_for(std::vector<Callback<Done>> askers) {
   for (Callback<Done>& done : askers) done(made);
 }
 
+// Nobody waits for one that is due: requests go first. A journal that grows faster than that gets the next at full
+// pace.
 void SnapshotMaker::make_if_due() {
   if (!engine_.is_leading()) return;
   const Turn turn(*this);
   const auto is_due = journal_.snapshots()->is_due();
   if (is_due && !*is_due) return;
-  const auto made = is_due ? make_in_turn() : tl::unexpected(is_due.error());
+  const auto made = is_due ? make_in_turn(is_behind_ ? Pace::kFull : Pace::kGentle) : tl::unexpected(is_due.error());
+  is_behind_ = made && journal_.snapshots()->is_due().value_or(false);
   if (!made && tell_ && !stop_.stop_requested()) {
     tell_(fmt::format("a snapshot was due, and failed: {}", made.error().message));
   }
@@ -98,17 +101,17 @@ void SnapshotMaker::make_if_due() {
 
 Result<Done> SnapshotMaker::make() {
   const Turn turn(*this);
-  return make_in_turn();
+  return make_in_turn(Pace::kFull);
 }
 
-Result<Done> SnapshotMaker::make_in_turn() {
+Result<Done> SnapshotMaker::make_in_turn(Pace pace) {
   if (stop_.stop_requested()) return fail_with(ErrorCode::kUnavailable, "the authority is closing");
   const Millis began = clock_.boot();
   Reception<std::uint64_t> reception;
   engine_.take_digest(reception.callback());
   const auto sequence = reception.wait();
   if (!sequence) return tl::unexpected(sequence.error());
-  auto made = make_snapshot(journal_, *sequence, stop_.get_token());
+  auto made = make_snapshot(journal_, *sequence, Effort(stop_.get_token(), pace));
   if (made && tell_) tell_(fmt::format("snapshot of frame {} in {} ms", *sequence, (clock_.boot() - began).count()));
   return made;
 }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "authority/effort.h"
 #include "authority/engine.h"
 #include "authority/requests.h"
 #include "base/clock.h"
@@ -42,13 +43,14 @@ class SnapshotMaker {
   void make_for(std::vector<Callback<Done>> askers) TENURE_EXCLUDES(mutex_);
   // One at a time, and the maker is not destroyed meanwhile.
   class Turn;
-  Result<Done> make_in_turn();
+  Result<Done> make_in_turn(Pace pace);
 
   Engine& engine_;
   Journal& journal_;
   const Clock& clock_;
   const Tell tell_;
   std::stop_source stop_;
+  bool is_behind_ = false;  // another was due as soon as the last was made; the thread's own
 
   Mutex mutex_;
   Condition woken_;

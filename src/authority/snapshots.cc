@@ -25,20 +25,15 @@ Digest digest_in(std::string_view bytes) {
   return {high, in.fixed64()};
 }
 
-Result<Done> go_on(const std::stop_token& stop) {
-  if (stop.stop_requested()) return fail_with(ErrorCode::kUnavailable, "the snapshot was given up");
-  return Done{};
-}
-
 // What the last one says, with what is newer in its place.
-Result<Done> merge(Snapshot* last, const NextSnapshot& next, SnapshotDraft& draft, const std::stop_token& stop) {
+Result<Done> merge(Snapshot* last, const NextSnapshot& next, SnapshotDraft& draft, Effort& effort) {
   const auto pairs = next.pairs();
   auto pair = pairs.begin();
   const auto add_before = [&](const std::string_view* key) -> Result<Done> {
     for (; pair != pairs.end() && (key == nullptr || pair->first < *key); ++pair) {
       if (auto added = draft.add(pair->first, pair->second); !added) return added;
     }
-    return go_on(stop);
+    return effort.go_on();
   };
   if (last != nullptr) {
     auto visited = last->visit("", [&](std::string_view key, std::string_view value) -> Result<Done> {
@@ -51,16 +46,16 @@ Result<Done> merge(Snapshot* last, const NextSnapshot& next, SnapshotDraft& draf
 }
 
 // Read again, all of it, it must add up to the digest that the journal has for its frame.
-Result<Done> prove(Snapshot& snapshot, const std::stop_token& stop) {
+Result<Done> prove(Snapshot& snapshot, Effort& effort) {
   SnapshotSum sum;
   auto read = snapshot.visit("", [&](std::string_view key, std::string_view value) -> Result<Done> {
-    if (auto going = go_on(stop); !going) return going;
+    if (auto going = effort.go_on(); !going) return going;
     return sum.add(key, value);
   });
   if (read && sum.digest() != digest_in(snapshot.digest())) {
     read = fail_with(ErrorCode::kInvalid, "expected that it adds up to the journal's digest, found another");
   }
-  if (read || stop.stop_requested()) return read;
+  if (read || effort.is_given_up()) return read;
   return fail_with(read.error().code, "snapshot of frame {}, read again: {}", snapshot.sequence(),
                    read.error().message);
 }
@@ -102,10 +97,10 @@ tl::unexpected<Failure> without(const std::vector<std::string>& passed_over, con
   return fail_with(failure.code, "{}", text);
 }
 
-Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::stop_token& stop) {
+Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, Effort effort) {
   Snapshots* const snapshots = journal.snapshots();
   TENURE_CHECK(snapshots != nullptr, "a journal that keeps no snapshots");
-  if (auto going = go_on(stop); !going) return going;
+  if (auto going = effort.go_on(); !going) return going;
   const auto last = newest_good_snapshot(*snapshots);
   if (!last) return tl::unexpected(last.error());
   Snapshot* const base = last->get();
@@ -118,23 +113,23 @@ Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::
   NextSnapshot next(fetch);
   const bool is_small = base == nullptr || base->pairs() <= sequence - since.after;
   auto done = is_small ? next.take_all() : journal.read(since, [&](const Frame& frame) -> Result<Done> {
-    if (auto going = go_on(stop); !going) return going;
+    if (auto going = effort.go_on(); !going) return going;
     return next.foresee(frame.sequence, frame.payload);
   });
   // The last of these frames has the digest.
   if (done) {
     done = journal.read(since, [&](const Frame& frame) -> Result<Done> {
-      if (auto going = go_on(stop); !going) return going;
+      if (auto going = effort.go_on(); !going) return going;
       return next.replay(frame.sequence, frame.stamp, frame.payload);
     });
   }
   if (!done) return done;
   const auto draft = snapshots->begin(sequence);
   if (!draft) return tl::unexpected(draft.error());
-  if (auto merged = merge(base, next, **draft, stop); !merged) return merged;
+  if (auto merged = merge(base, next, **draft, effort); !merged) return merged;
   const auto complete = (*draft)->complete(bytes_of(next.digest()));
   if (!complete) return tl::unexpected(complete.error());
-  done = prove(**complete, stop);
+  done = prove(**complete, effort);
   if (done) done = (*draft)->publish();
   if (done && base != nullptr) done = snapshots->drop_before(base->sequence());
   return done;

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "authority/effort.h"
 #include "base/result.h"
 #include "core/state.h"
 #include "journal/journal.h"
@@ -29,6 +29,6 @@ tl::unexpected<Failure> without(const std::vector<std::string>& passed_over, con
 // Makes one of this frame, which is durable and holds a digest, from what the journal says, not from any live state.
 // Then drops what it and the one before it make superfluous. Long: seconds, minutes. Memory follows the frames since
 // the last one. Does nothing if there is one as new.
-Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, const std::stop_token& stop = {});
+Result<Done> make_snapshot(Journal& journal, std::uint64_t sequence, Effort effort = Effort());
 
 }  // namespace tenure

@@ -246,7 +246,7 @@ TEST_F(SnapshotsTest, OneThatIsGivenUpLeavesNothing) {
   const auto before = files_.state();
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_THAT(make_snapshot(*journal_, frame, stop.get_token()).error().message, HasSubstr("given up"));
+  EXPECT_THAT(make_snapshot(*journal_, frame, Effort(stop.get_token())).error().message, HasSubstr("given up"));
   EXPECT_EQ(before, files_.state());
 }
 
