@@ -109,11 +109,8 @@ class RealFile : public File {
   const Descriptor descriptor_;
 };
 
-// What a disk writes at a time; a memory page is not less.
-constexpr std::size_t kBlockBytes = 4096;
-
 // Blocks of a file on their way to the disk, which reads them itself.
-struct alignas(kBlockBytes) Blocks {
+struct alignas(kDiskBlockBytes) Blocks {
   std::array<char, std::size_t{1} << 20> bytes;
 };
 
@@ -139,7 +136,7 @@ class LogFile final : public RealFile {
   // Has the block at hand that this offset lies in, up to it.
   Result<Done> go_to(std::uint64_t offset) {
     if (offset == begin_ + used_) return Done{};
-    const std::size_t used = offset % kBlockBytes;
+    const std::size_t used = offset % kDiskBlockBytes;
     const auto got = read_at(offset - used, absl::MakeSpan(blocks_->bytes).first(used));
     if (!got) return tl::unexpected(got.error());
     if (*got != used) return file_failure("save", path(), EINVAL);  // behind its end
@@ -151,9 +148,9 @@ class LogFile final : public RealFile {
   Result<Done> save_piece(std::string_view piece) {
     char* const blocks = blocks_->bytes.data();
     const std::size_t used = used_ + piece.size();
-    const std::size_t open = used % kBlockBytes;
+    const std::size_t open = used % kDiskBlockBytes;
     const std::size_t whole = used - open;
-    const std::size_t end = open == 0 ? whole : whole + kBlockBytes;
+    const std::size_t end = open == 0 ? whole : whole + kDiskBlockBytes;
     std::copy(piece.begin(), piece.end(), blocks + used_);
     std::fill(blocks + used, blocks + end, '\0');
     if (auto written = write_blocks(end); !written) return written;
@@ -170,7 +167,7 @@ class LogFile final : public RealFile {
                         static_cast<off_t>(begin_ + done));
       });
       if (put < 0) return failed("save", path());
-      if (put == 0 || static_cast<std::size_t>(put) % kBlockBytes != 0) return file_failure("save", path(), EIO);
+      if (put == 0 || static_cast<std::size_t>(put) % kDiskBlockBytes != 0) return file_failure("save", path(), EIO);
       done += static_cast<std::size_t>(put);
     }
     return Done{};
@@ -183,22 +180,46 @@ class LogFile final : public RealFile {
   std::size_t used_ = 0;
 };
 
-// Whether a write past the cache is as durable there as a sync: others, such as file systems of programs (FUSE), take
-// O_DSYNC and forget it.
-bool can_save_directly(const Descriptor& direct) {
+// Whether blocks can be read and written past the cache there, and such a write is as durable as a sync: others, such
+// as file systems of programs (FUSE), take O_DSYNC and forget it.
+bool can_pass_cache(const Descriptor& direct) {
   struct statfs found{};
   if (::fstatfs(direct.number(), &found) != 0) return false;
   if (found.f_type != EXT4_SUPER_MAGIC && found.f_type != XFS_SUPER_MAGIC) return false;
   // Some disks take only blocks that are larger.
   const auto blocks = std::make_unique_for_overwrite<Blocks>();
-  return ::pread(direct.number(), blocks->bytes.data(), kBlockBytes, 0) == static_cast<ssize_t>(kBlockBytes);
+  return ::pread(direct.number(), blocks->bytes.data(), kDiskBlockBytes, 0) == static_cast<ssize_t>(kDiskBlockBytes);
 }
 
-// A plain file where there is no better.
+// Reads past the kernel's cache: what is read once is copied once less, and turns nothing else out of the cache.
+class ScanFile final : public RealFile {
+ public:
+  ScanFile(std::string path, Descriptor descriptor, Descriptor direct)
+      : RealFile(path, std::move(descriptor)), direct_(std::move(path), std::move(direct)) {}
+
+  Result<std::size_t> read_at(std::uint64_t offset, absl::Span<char> into) override {
+    const bool is_whole = (offset | into.size() | reinterpret_cast<std::uintptr_t>(into.data())) % kDiskBlockBytes == 0;
+    return is_whole ? direct_.read_at(offset, into) : RealFile::read_at(offset, into);
+  }
+
+ private:
+  RealFile direct_;
+};
+
+// These make a plain file where there is no better.
+std::unique_ptr<File> make_scan(const std::string& path, Descriptor descriptor, off_t bytes) {
+  if (bytes % static_cast<off_t>(kDiskBlockBytes) == 0) {
+    Descriptor direct(path, O_RDONLY | O_DIRECT);
+    if (can_pass_cache(direct)) {
+      return std::make_unique<ScanFile>(path, std::move(descriptor), std::move(direct));
+    }
+  }
+  return std::make_unique<RealFile>(path, std::move(descriptor));
+}
 std::unique_ptr<File> make_log(const std::string& path, Descriptor descriptor, off_t bytes) {
-  if (bytes % static_cast<off_t>(kBlockBytes) == 0) {
+  if (bytes % static_cast<off_t>(kDiskBlockBytes) == 0) {
     Descriptor direct(path, O_RDWR | O_DIRECT | O_DSYNC);
-    if (can_save_directly(direct)) {
+    if (can_pass_cache(direct)) {
       return std::make_unique<LogFile>(path, std::move(descriptor), std::move(direct));
     }
   }
@@ -252,7 +273,9 @@ class RealFiles final : public Files {
   Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
     const bool create = mode == Mode::kCreate;
     const std::string_view operation = create ? "create" : "open";
-    const int flags = mode == Mode::kRead ? O_RDONLY : create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
+    const int flags = mode == Mode::kRead || mode == Mode::kScan ? O_RDONLY
+                      : create                                   ? O_RDWR | O_CREAT | O_EXCL
+                                                                 : O_RDWR;
     // Without waiting: a pipe in the place of a file would have us wait for ever.
     Descriptor descriptor(path, flags | O_NONBLOCK, S_IRUSR | S_IWUSR);
     struct stat found{};
@@ -260,6 +283,7 @@ class RealFiles final : public Files {
     // A folder can be opened for reading, to fail only later.
     if (S_ISDIR(found.st_mode)) return file_failure(operation, path, EISDIR);
     if (S_ISFIFO(found.st_mode)) return file_failure(operation, path, EINVAL);
+    if (mode == Mode::kScan) return make_scan(path, std::move(descriptor), found.st_size);
     if (mode == Mode::kLog) return make_log(path, std::move(descriptor), found.st_size);
     return std::make_unique<RealFile>(path, std::move(descriptor));
   }
@@ -271,8 +295,8 @@ class RealFiles final : public Files {
     if (!file) return tl::unexpected(file.error());
     const auto zeros = std::make_unique<Blocks>();
     RealFile direct(path, Descriptor(path, O_RDWR | O_DIRECT));
-    const bool is_direct =
-        bytes % kBlockBytes == 0 && bytes > 0 && direct.write_at(0, {zeros->bytes.data(), kBlockBytes}).has_value();
+    const bool is_direct = bytes % kDiskBlockBytes == 0 && bytes > 0 &&
+                           direct.write_at(0, {zeros->bytes.data(), kDiskBlockBytes}).has_value();
     return write_zeros(is_direct ? direct : **file, bytes, zeros->bytes.data());
   }
 

@@ -57,11 +57,19 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
 };
 
+// What a disk reads and writes at a time; a memory page is not less.
+inline constexpr std::size_t kDiskBlockBytes = 4096;
+struct alignas(kDiskBlockBytes) DiskBlock {
+  char bytes[kDiskBlockBytes];
+};
+
 // Thread-safe.
 class Files {
  public:
   enum class Mode : std::uint8_t {
     kRead,
+    kScan,  // as kRead, for whoever reads large pieces once: past the kernel's cache those that lie at whole blocks,
+            // and go to whole blocks of memory
     kReadWrite,
     kLog,     // as kReadWrite, for whoever saves piece behind piece in a file of zeros: zeros follow whatever is saved
     kCreate,  // for reading and writing, by its owner only; fails if the path exists

@@ -2,6 +2,7 @@
 #include "base/files.h"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <unistd.h>
 
@@ -115,6 +116,30 @@ TEST_P(FilesTest, ALogTakesMoreThanFitsIntoOneCallOfTheSystem) {
   const auto log = must(files_.open(at("a"), Mode::kLog));
   must(log->save_at(10, bytes));
   EXPECT_EQ(zeros.replace(10, bytes.size(), bytes), text_at(*log, 0, zeros.size() + 1));
+}
+
+// Files of whole blocks and not; pieces at whole blocks and not, into whole blocks of memory and not, beyond the end.
+TEST_P(FilesTest, AScanReadsWhatIsThere) {
+  constexpr std::size_t kBlocks = 4;
+  const auto memory = std::make_unique_for_overwrite<DiskBlock[]>(kBlocks + 1);
+  for (const std::size_t bytes : {3 * kDiskBlockBytes, 3 * kDiskBlockBytes + 7, std::size_t{0}, std::size_t{1}}) {
+    std::string text;
+    for (int i = 0; text.size() < bytes; ++i) text += std::to_string(i);
+    text.resize(bytes);
+    const std::string name = std::to_string(bytes);
+    create(name, text);
+    const auto scan = must(files_.open(at(name), Mode::kScan));
+    for (const std::size_t offset :
+         {std::size_t{0}, std::size_t{1}, kDiskBlockBytes, 2 * kDiskBlockBytes + 1, 4 * kDiskBlockBytes}) {
+      for (const std::size_t size : {kDiskBlockBytes, kBlocks * kDiskBlockBytes, std::size_t{100}}) {
+        for (const std::size_t shift : {std::size_t{0}, std::size_t{8}}) {
+          const absl::Span<char> into(memory.get()->bytes + shift, size);
+          const std::size_t got = must(scan->read_at(offset, into));
+          EXPECT_EQ(text.substr(std::min(offset, bytes), size), std::string(into.data(), got));
+        }
+      }
+    }
+  }
 }
 
 // Of whole blocks and not, in one piece and in several.

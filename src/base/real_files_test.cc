@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <linux/magic.h>
+#include <memory>
 #include <optional>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -159,6 +160,18 @@ TEST_F(RealFilesTest, ALogIsSyncedByEachWrite) {
                 const int flags = ::fcntl(descriptor, F_GETFL);
                 return (flags & O_DSYNC) == O_DSYNC && (flags & O_DIRECT) != 0;
               })));
+}
+
+TEST_F(RealFilesTest, WhatIsScannedStaysOutOfTheCache) {
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  must(files_.make_zeros(at("a"), kBytes));
+  if (!is_on_ext4_or_xfs(at("a"))) GTEST_SKIP() << "neither ext4 nor XFS";
+  const auto memory = std::make_unique_for_overwrite<DiskBlock[]>(kBytes / kDiskBlockBytes);
+  const absl::Span<char> into(memory.get()->bytes, kBytes);
+  ASSERT_EQ(kBytes, must(must(files_.open(at("a"), Mode::kScan))->read_at(0, into)));
+  EXPECT_EQ(0, pages_in_memory(at("a"), kBytes));
+  ASSERT_EQ(kBytes, must(must(files_.open(at("a"), Mode::kRead))->read_at(0, into)));
+  EXPECT_GT(pages_in_memory(at("a"), kBytes), 0);
 }
 
 TEST_F(RealFilesTest, WhatIsNotSavedWholeHasFailed) {

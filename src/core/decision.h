@@ -34,19 +34,20 @@ class Common {
   }
   [[nodiscard]] std::uint64_t tasks_created() const { return tasks_created_; }
 
-  [[nodiscard]] bool is_summing() const { return is_summing_; }
-  void stop_summing() { is_summing_ = false; }
+  // Whether there are only the entities: no digest of them, and nothing that only requests ask for.
+  [[nodiscard]] bool is_bare() const { return is_bare_; }
+  void be_bare() { is_bare_ = true; }
   // Answers the entity's hash, for those that keep it to take it out again.
   template <class T>
   Digest put_in(Entity kind, const T& entity) {
-    if (!is_summing_) return {};
+    if (is_bare_) return {};
     const Digest digest = digest_of(kind, entity);
     entities_ += digest;
     return digest;
   }
   template <class T>
   void take_out(Entity kind, const T& entity) {
-    if (is_summing_) entities_ -= digest_of(kind, entity);
+    if (!is_bare_) entities_ -= digest_of(kind, entity);
   }
   void take_out(Digest entity) { entities_ -= entity; }
 
@@ -60,7 +61,7 @@ class Common {
   Fence fence_;
   std::uint64_t tasks_created_ = 0;
   Digest entities_;
-  bool is_summing_ = true;
+  bool is_bare_ = false;
 };
 
 // Everything a decision may depend on beside the state and the request. Made by the authority, once for each decision.

@@ -241,7 +241,7 @@ class LockBook {
     if (!late_.leave(lock)) common_.take_out(lock.digest);
   }
   void changed(Lock& lock) {
-    if (!common_.is_summing()) return;
+    if (common_.is_bare()) return;
     if (Lock* const first = late_.join(lock)) sum_up(*first);
   }
   void sum_up(Lock& lock) const { lock.digest = common_.put_in(Entity::kLock, lock); }

@@ -25,7 +25,7 @@ class NextSnapshot {
   using Fetch = std::function<Result<Done>(std::string_view prefix, const VisitPair& visit)>;
 
   // `fetch` reads the last snapshot; without one, it fetches nothing.
-  explicit NextSnapshot(Fetch fetch) : fetch_(std::move(fetch)) { state_.believe_digests(); }
+  explicit NextSnapshot(Fetch fetch) : fetch_(std::move(fetch)) { state_.be_bare(); }
 
   // What is fetched before the frames are replayed: all of the last snapshot,
   Result<Done> take_all();

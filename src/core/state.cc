@@ -60,7 +60,7 @@ Broken State::apply(const record::FenceRaised& record) {
 }
 
 Broken State::apply(const record::DigestTaken& record) {
-  if (!common_.is_summing()) {
+  if (common_.is_bare()) {
     believed_ = record.digest;
     return nullptr;
   }
@@ -70,7 +70,7 @@ Broken State::apply(const record::DigestTaken& record) {
 }
 
 Digest State::digest() const {
-  if (!common_.is_summing()) return believed_;
+  if (common_.is_bare()) return believed_;
   tasks_.sum_up();
   work_.sum_up();
   locks_.sum_up();

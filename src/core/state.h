@@ -55,9 +55,9 @@ class State {
   Broken load(const Portrait& portrait);
   // All are in.
   void finish_loading();
-  // For the maker of a snapshot, who has few of the entities and proves what was made by adding it up: from now on the
-  // digest is what the last record said it was, and costs nothing.
-  void believe_digests() { common_.stop_summing(); }
+  // For the maker of a snapshot, who has few of the entities and proves what was made by adding it up: from now on only
+  // the entities are kept. The digest is what the last record said it was, and nobody can ask who is next, or how many.
+  void be_bare() { common_.be_bare(); }
 
   // Calls visit(Entity, const T&) for every entity of the digest.
   template <class Visit>

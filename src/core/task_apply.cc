@@ -58,6 +58,7 @@ std::uint64_t TaskBook::footprint(const Task& task) {
 }
 
 void TaskBook::changing(Task& task) {
+  if (common_.is_bare()) return;
   if (late_.leave(task)) {
     // Nothing of it is in the digest.
   } else if (task.story == nullptr) {
@@ -69,8 +70,8 @@ void TaskBook::changing(Task& task) {
 }
 
 void TaskBook::changed(Task& task) {
+  if (common_.is_bare()) return;
   if (!is_terminal(task.state)) bytes_ += footprint(task);
-  if (!common_.is_summing()) return;
   if (Task* const first = late_.join(task)) sum_up(*first);
 }
 

@@ -173,7 +173,8 @@ struct Queue {
   std::uint64_t order = 0;  // unique; of its creation
   bool paused = false;
   Alarm alarm;  // of the earliest lease
-  // The places. Keys end with the task's number, so that within each the order of submission holds.
+  // The places, empty in a bare state. Keys end with the task's number, so that within each the order of submission
+  // holds.
   absl::btree_map<std::pair<std::int64_t, std::uint64_t>, Task*> delayed;  // by not_before
   absl::btree_map<std::pair<std::uint64_t, std::uint64_t>, Task*> parked;  // by key line
   absl::btree_set<std::pair<std::int64_t, std::uint64_t>> parked_delayed;  // those of them that are not yet due either

@@ -28,7 +28,7 @@ Queue& TaskBook::queue_of(std::string_view name) {
 }
 
 void TaskBook::drop_if_empty(Queue& queue) {
-  if (!queue.is_empty()) return;
+  if (common_.is_bare() || !queue.is_empty()) return;
   expiries_.disarm(queue);
   bytes_ -= footprint(queue);
   queue_found_ = nullptr;
@@ -38,6 +38,7 @@ void TaskBook::drop_if_empty(Queue& queue) {
 // --- places ---
 
 void TaskBook::place(Task& task, Instant stamp) {
+  if (common_.is_bare()) return;
   Queue& queue = *task.queue;
   if (is_terminal(task.state)) {
     task.place = Place::kEnded;
@@ -70,6 +71,7 @@ void TaskBook::place(Task& task, Instant stamp) {
 }
 
 void TaskBook::unplace(Task& task) {
+  if (common_.is_bare()) return;
   Queue& queue = *task.queue;
   switch (task.place) {
     case Place::kDelayed:
@@ -140,6 +142,7 @@ void TaskBook::finish_loading() {
 // --- lines of a key ---
 
 void TaskBook::join_line(Task& task, std::string_view key) {
+  if (common_.is_bare()) return;
   const auto hash = static_cast<std::uint32_t>(hash64(key, task.queue->order));
   KeyLine* line =
       lines_.find(hash, [&](const KeyLine& other) { return other.queue == task.queue && other.key == key; });
@@ -175,6 +178,8 @@ void TaskBook::leave_line(Task& task, Instant stamp) {
 
 void TaskBook::hold_lease(Task& task) {
   Story& story = *task.story;
+  leases_.insert(story, hash_of(task.current().token.fence));
+  if (common_.is_bare()) return;
   const std::string& name = task.current().worker;
   story.lessee = lessee(name);
   if (story.lessee == nullptr) {
@@ -183,13 +188,12 @@ void TaskBook::hold_lease(Task& task) {
     lessees_.insert(*story.lessee, hash_of(name));
   }
   ++story.lessee->leases;
-  leases_.insert(story, hash_of(task.current().token.fence));
 }
 
 void TaskBook::give_up_lease(Story& story) {
   leases_.remove(story);
   Lessee* const lessee = std::exchange(story.lessee, nullptr);
-  if (--lessee->leases > 0) return;
+  if (lessee == nullptr || --lessee->leases > 0) return;
   lessees_.remove(*lessee);
   delete lessee;
 }

@@ -102,7 +102,7 @@ Broken TaskBook::load(const portrait::Task& from, Instant now) {
   tasks_.insert(*task, hash_of(from.task_id));
   if (from.key && !is_terminal(from.state)) {
     join_line(*task, *from.key);
-    if (task->number < task->line->head->number) lead_line(*task, now);
+    if (task->line != nullptr && task->number < task->line->head->number) lead_line(*task, now);
   }
   // A lease has its place when its attempt is here.
   if (from.state != TaskState::kLeased) place(*task, now);

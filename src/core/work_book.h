@@ -233,7 +233,7 @@ class WorkBook {
     if (!late_.leave(domain)) common_.take_out(domain.digest);
   }
   void changed(Domain& domain) {
-    if (!common_.is_summing()) return;
+    if (common_.is_bare()) return;
     if (Domain* const first = late_.join(domain)) sum_up(*first);
   }
   void sum_up(Domain& domain) const { domain.digest = common_.put_in(Entity::kDomain, domain); }

@@ -184,7 +184,7 @@ Result<Done> FileJournal::read(FrameRange range, Visit visit) const {
   // What is written and not yet synced is nobody's business.
   range.upto = std::min(range.upto, durable_.load());
   if (range.after >= range.upto) return Done{};
-  const auto end = walk(files_, folder_, range, visit, snapshots_.mark_of(range.after));
+  const auto end = walk(files_, folder_, range, visit, snapshots_.mark_of(range.after), Files::Mode::kScan);
   if (!end) return tl::unexpected(end.error());
   // All of them are durable: one that is not there any more is lost.
   if (end->next <= range.upto) {

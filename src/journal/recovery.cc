@@ -14,8 +14,8 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 class Walker {
  public:
   Walker(Files& files, std::vector<SegmentFile> segments, FrameRange range, Journal::Visit visit,
-         const std::optional<SnapshotMark>& mark)
-      : files_(files), segments_(std::move(segments)), range_(range), visit_(visit), mark_(mark) {}
+         const std::optional<SnapshotMark>& mark, Files::Mode mode)
+      : files_(files), segments_(std::move(segments)), range_(range), visit_(visit), mark_(mark), mode_(mode) {}
 
   Result<JournalEnd> run() {
     for (std::size_t i = first_needed(); i < segments_.size(); ++i) {
@@ -39,7 +39,7 @@ class Walker {
 
   Result<Done> enter(const SegmentFile& file) {
     const bool is_first = reader_ == nullptr;
-    auto reader = SegmentReader::open(files_, file.path);
+    auto reader = SegmentReader::open(files_, file.path, mode_);
     if (!reader) return tl::unexpected(reader.error());
     const SegmentHeader& header = (*reader)->header();
     if (header.first != file.first) {
@@ -183,6 +183,7 @@ class Walker {
   const FrameRange range_;
   const Journal::Visit visit_;
   const std::optional<SnapshotMark> mark_;
+  const Files::Mode mode_;
   std::unique_ptr<SegmentReader> reader_;
   JournalEnd end_;
 };
@@ -207,7 +208,7 @@ Result<std::vector<SegmentFile>> find_segments(Files& files, const std::string& 
 }
 
 Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange range, Journal::Visit visit,
-                        const std::optional<SnapshotMark>& mark) {
+                        const std::optional<SnapshotMark>& mark, Files::Mode mode) {
   auto segments = find_segments(files, folder);
   if (!segments) return tl::unexpected(segments.error());
   if (segments->empty()) {
@@ -217,7 +218,7 @@ Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange rang
     return fail_with(ErrorCode::kInvalid, "{}: expected the segment with frame {}, found that the first begins with {}",
                      folder, range.after + 1, segments->front().first);
   }
-  return Walker(files, std::move(*segments), range, visit, mark).run();
+  return Walker(files, std::move(*segments), range, visit, mark, mode).run();
 }
 
 tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end) {

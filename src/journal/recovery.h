@@ -65,9 +65,10 @@ struct JournalEnd {
 // Visits these frames. Fails, naming file, offset and what was expected and found, if a
 // segment is missing, misplaced or not one of this journal; a damaged end is not a failure here, but told in the
 // answer. The tail is looked at only if the range goes on to the end. A snapshot's mark stands for all frames up to its
-// own: damage before that does not matter.
+// own: damage before that does not matter. Segments are opened in this mode: whoever waits for all of it has the kernel
+// read ahead, as with kRead.
 Result<JournalEnd> walk(Files& files, const std::string& folder, FrameRange range, Journal::Visit visit,
-                        const std::optional<SnapshotMark>& mark = std::nullopt);
+                        const std::optional<SnapshotMark>& mark = std::nullopt, Files::Mode mode = Files::Mode::kRead);
 
 // The failure that a damaged end is to whoever wanted to go on from there.
 tl::unexpected<Failure> refuse_damage(const std::string& folder, const JournalEnd& end);

@@ -11,7 +11,7 @@ namespace tenure {
 namespace {
 
 constexpr std::string_view kSegmentMagic = "TENURE-J";
-constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kWindowBlocks = (std::uint64_t{1} << 20) / kDiskBlockBytes;
 
 }  // namespace
 
@@ -76,8 +76,8 @@ Result<std::string> begin_segment(Files& files, const std::string& folder, const
   return path;
 }
 
-Result<std::unique_ptr<SegmentReader>> SegmentReader::open(Files& files, const std::string& path) {
-  auto file = files.open(path, Files::Mode::kRead);
+Result<std::unique_ptr<SegmentReader>> SegmentReader::open(Files& files, const std::string& path, Files::Mode mode) {
+  auto file = files.open(path, mode);
   if (!file) return tl::unexpected(file.error());
   std::unique_ptr<SegmentReader> reader(new SegmentReader(std::move(*file)));
   reader->offset_ = 0;
@@ -98,17 +98,19 @@ Result<std::unique_ptr<SegmentReader>> SegmentReader::open(Files& files, const s
 
 Result<std::string_view> SegmentReader::window(std::uint64_t bytes) {
   if (offset_ < buffer_at_ || offset_ + bytes > buffer_at_ + buffered_) {
+    buffered_ = 0;
+    buffer_at_ = offset_ / kDiskBlockBytes * kDiskBlockBytes;
+    const std::uint64_t blocks = (offset_ + bytes - buffer_at_ + kDiskBlockBytes - 1) / kDiskBlockBytes;
     // Not filled with zeros: many a segment is much shorter, or opened for its header alone.
-    if (bytes > buffer_bytes_) {
-      buffer_bytes_ = std::max(bytes, kWindowBytes);
-      buffer_ = std::make_unique_for_overwrite<char[]>(buffer_bytes_);
+    if (blocks > blocks_) {
+      blocks_ = std::max(blocks, kWindowBlocks);
+      buffer_ = std::make_unique_for_overwrite<DiskBlock[]>(blocks_);
     }
-    const auto read = file_->read_at(offset_, {buffer_.get(), buffer_bytes_});
-    buffered_ = read.value_or(0);
-    buffer_at_ = offset_;
+    const auto read = file_->read_at(buffer_at_, {buffer_.get()->bytes, blocks_ * kDiskBlockBytes});
     if (!read) return tl::unexpected(read.error());
+    buffered_ = *read;
   }
-  return std::string_view(buffer_.get(), buffered_).substr(offset_ - buffer_at_);
+  return std::string_view(buffer_.get()->bytes, buffered_).substr(std::min(offset_ - buffer_at_, buffered_));
 }
 
 // What cannot be one is not worth a checksum: whoever looks for frames at every place would read everything many times.

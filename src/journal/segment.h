@@ -47,7 +47,8 @@ Result<std::string> begin_segment(Files& files, const std::string& folder, const
 // Reads the frames of a segment in order, through a window that is as large as the largest frame. One thread.
 class SegmentReader {
  public:
-  static Result<std::unique_ptr<SegmentReader>> open(Files& files, const std::string& path);
+  static Result<std::unique_ptr<SegmentReader>> open(Files& files, const std::string& path,
+                                                     Files::Mode mode = Files::Mode::kRead);
 
   [[nodiscard]] const SegmentHeader& header() const { return header_; }
   [[nodiscard]] const std::string& path() const { return file_->path(); }
@@ -73,8 +74,8 @@ class SegmentReader {
   std::unique_ptr<File> file_;
   SegmentHeader header_;
   std::uint64_t offset_ = kSegmentHeaderBytes;
-  std::unique_ptr<char[]> buffer_;
-  std::uint64_t buffer_bytes_ = 0;
+  std::unique_ptr<DiskBlock[]> buffer_;  // so many blocks
+  std::uint64_t blocks_ = 0;
   std::uint64_t buffered_ = 0;   // of those, read from the file
   std::uint64_t buffer_at_ = 0;  // where that lies in the file
 };
