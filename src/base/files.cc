@@ -216,6 +216,7 @@ std::unique_ptr<File> make_scan(const std::string& path, Descriptor descriptor, 
   }
   return std::make_unique<RealFile>(path, std::move(descriptor));
 }
+
 std::unique_ptr<File> make_log(const std::string& path, Descriptor descriptor, off_t bytes) {
   if (bytes % static_cast<off_t>(kDiskBlockBytes) == 0) {
     Descriptor direct(path, O_RDWR | O_DIRECT | O_DSYNC);

@@ -302,7 +302,7 @@ template <Nested T>
 template <Nested T>
 bool read_table(ByteReader& in, T& value, std::string& fault) {
   std::uint64_t seen = 0;
-  // They are written in the table's order: to look for each among all of them was a third of reading a record.
+  // They are written in the table's order, so each is looked for among all of them only if it is not the next.
   const bool good = std::apply(
       [&](const auto&... fields) { return (read_if_next(in, fields, value, seen, fault) && ...); }, T::table());
   if (!good || (!in.at_end() && !read_fields(in, value, seen, fault))) return false;
