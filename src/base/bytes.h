@@ -169,7 +169,8 @@ class ByteReader {
  private:
   std::uint64_t long_varint() {
     if (in_.size() >= 8) {
-      const auto word = load<std::uint64_t>(in_.data());
+      const char* const begin = in_.data();
+      const auto word = load<std::uint64_t>(begin);
       // The high bit of each byte that ends a number; times are of six bytes, fingerprints of more than eight.
       if (const std::uint64_t ends = ~word & 0x8080'8080'8080'8080; ends != 0) {
         in_.remove_prefix(static_cast<std::size_t>(std::countr_zero(ends) / 8 + 1));

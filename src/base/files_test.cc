@@ -133,7 +133,7 @@ TEST_P(FilesTest, AScanReadsWhatIsThere) {
          {std::size_t{0}, std::size_t{1}, kDiskBlockBytes, 2 * kDiskBlockBytes + 1, 4 * kDiskBlockBytes}) {
       for (const std::size_t size : {kDiskBlockBytes, kBlocks * kDiskBlockBytes, std::size_t{100}}) {
         for (const std::size_t shift : {std::size_t{0}, std::size_t{8}}) {
-          const absl::Span<char> into(memory.get()->bytes + shift, size);
+          const absl::Span<char> into(memory[0].bytes + shift, size);
           const std::size_t got = must(scan->read_at(offset, into));
           EXPECT_EQ(text.substr(std::min(offset, bytes), size), std::string(into.data(), got));
         }

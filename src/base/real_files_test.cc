@@ -167,7 +167,7 @@ TEST_F(RealFilesTest, WhatIsScannedStaysOutOfTheCache) {
   must(files_.make_zeros(at("a"), kBytes));
   if (!is_on_ext4_or_xfs(at("a"))) GTEST_SKIP() << "neither ext4 nor XFS";
   const auto memory = std::make_unique_for_overwrite<DiskBlock[]>(kBytes / kDiskBlockBytes);
-  const absl::Span<char> into(memory.get()->bytes, kBytes);
+  const absl::Span<char> into(memory[0].bytes, kBytes);
   ASSERT_EQ(kBytes, must(must(files_.open(at("a"), Mode::kScan))->read_at(0, into)));
   EXPECT_EQ(0, pages_in_memory(at("a"), kBytes));
   ASSERT_EQ(kBytes, must(must(files_.open(at("a"), Mode::kRead))->read_at(0, into)));

@@ -106,11 +106,11 @@ Result<std::string_view> SegmentReader::window(std::uint64_t bytes) {
       blocks_ = std::max(blocks, kWindowBlocks);
       buffer_ = std::make_unique_for_overwrite<DiskBlock[]>(blocks_);
     }
-    const auto read = file_->read_at(buffer_at_, {buffer_.get()->bytes, blocks_ * kDiskBlockBytes});
+    const auto read = file_->read_at(buffer_at_, {buffer_[0].bytes, blocks_ * kDiskBlockBytes});
     if (!read) return tl::unexpected(read.error());
     buffered_ = *read;
   }
-  return std::string_view(buffer_.get()->bytes, buffered_).substr(std::min(offset_ - buffer_at_, buffered_));
+  return std::string_view(buffer_[0].bytes, buffered_).substr(std::min(offset_ - buffer_at_, buffered_));
 }
 
 // What cannot be one is not worth a checksum: whoever looks for frames at every place would read everything many times.
