@@ -11,7 +11,7 @@ constexpr std::chrono::milliseconds kSpell{1};
 }  // namespace
 
 Result<Done> Effort::go_on() {
-  if (is_given_up()) return fail_with(ErrorCode::kUnavailable, "it was given up");
+  if (is_given_up()) return fail_with(ErrorCode::kUnavailable, "given up before it was complete");
   if (pace_ == Pace::kGentle && ++steps_ % kStepsALook == 0) rest_if_due();
   return Done{};
 }

@@ -25,7 +25,7 @@ class Effort {
   [[nodiscard]] bool is_given_up() const { return stop_.stop_requested(); }
 
  private:
-  // To look at the clock is a part of some steps.
+  // A step is about a microsecond, and to look at the clock is a part of that.
   static constexpr std::uint32_t kStepsALook = 32;
 
   void rest_if_due();

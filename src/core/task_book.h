@@ -189,6 +189,7 @@ struct Queue {
     if (state == TaskState::kCompleted) return completed;
     return state == TaskState::kFailed ? failed : dead;
   }
+
   // Whether time may have something to do here: a lease that ends, a delay that is over.
   [[nodiscard]] bool is_due(Instant now) const {
     return leased.next() < now || (!delayed.empty() && delayed.begin()->first.first <= now.ms) ||
@@ -394,7 +395,7 @@ class TaskBook {
   Archive archive_;
   RequestMemories<TaskAnswer> requests_;
   Table<Task> tasks_;
-  mutable const Task* task_found_ = nullptr;  // the last that was
+  mutable const Task* task_found_ = nullptr;  // the last that was found, while it is there
   mutable LateSum<Task> late_;
   absl::btree_map<std::string, std::unique_ptr<Queue>, std::less<>> queues_;
   mutable Queue* queue_found_ = nullptr;  // the last that was looked for
